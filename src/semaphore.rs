@@ -22,7 +22,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sys::Futex;
 
 const WAITERS_SHIFT: u32 = 22;
@@ -107,37 +107,42 @@ impl Semaphore {
     /// ```
     #[inline]
     pub fn post(&self) {
-        // After the addition the waiter that it releases may free the semaphore: only its address is used then.
-        let old = self.add_one();
+        // Ordering: Relaxed; a hint. If the limit seems reached, `post_full` asks again; if it does not, MAX threads
+        // would have to add at once to overflow the permits.
+        if Word(self.word.load(Relaxed)).permits() >= Self::MAX {
+            return self.post_full();
+        }
+        self.wake_one_if_any(self.add_one());
+    }
+
+    /// The same at the limit. A path of its own, so that neither branches back to the other.
+    #[cold]
+    #[inline(never)]
+    fn post_full(&self) {
+        // Ordering: Relaxed; adds no permit. The addition of nothing returns the latest value, which a load need not do: had
+        // all permits been taken meanwhile, this one would be lost.
+        let old = Word(self.word.fetch_add(0, Relaxed));
+        // Where nothing is added somebody may still sleep, on the wake of a thread that was preempted before it.
+        self.wake_one_if_any(if old.permits() >= Self::MAX { old } else { self.add_one() });
+    }
+
+    #[inline]
+    fn add_one(&self) -> Word {
+        // Ordering: Release, pairs with the Acquire in `take`: what was written before the post is visible to the
+        // thread that takes the permit.
+        Word(self.word.fetch_add(1, Release))
+    }
+
+    /// Once a permit has been added, the waiter that takes it may free the semaphore: only the address is used.
+    #[inline]
+    fn wake_one_if_any(&self, old: Word) {
         if old.waiters() > 0 {
             self.wake(1);
         }
     }
 
-    #[inline]
-    fn add_one(&self) -> Word {
-        // Ordering: Relaxed; a hint. What it decides, whether to add at once, the operation below repeats if need be.
-        if Word(self.word.load(Relaxed)).permits() >= Self::MAX {
-            return self.add_one_to_full();
-        }
-        // Ordering: Release, pairs with the Acquire of the compare-exchange that takes the permit. Acquire, so that
-        // the wake comes after it.
-        Word(self.word.fetch_add(1, AcqRel))
-    }
-
     #[cold]
-    fn add_one_to_full(&self) -> Word {
-        // Ordering: as in `add_one`. The addition of nothing returns the latest value, which a load need not do: had
-        // all permits been taken meanwhile, this one would be lost.
-        let old = Word(self.word.fetch_add(0, AcqRel));
-        if old.permits() >= Self::MAX {
-            return old;
-        }
-        // Ordering: as in `add_one`.
-        Word(self.word.fetch_add(1, AcqRel))
-    }
-
-    #[cold]
+    #[inline(never)]
     fn wake(&self, n: u32) {
         self.word.wake(n);
     }
@@ -157,8 +162,8 @@ impl Semaphore {
     /// assert_eq!(semaphore.count(), Semaphore::MAX);
     /// ```
     pub fn post_many(&self, n: u32) {
-        // Ordering: AcqRel as in `add_one`; Relaxed for looks that the exchange confirms.
-        let old = self.word.fetch_update(AcqRel, Relaxed, |word| {
+        // Ordering: Release as in `add_one`; Relaxed for looks that the exchange confirms.
+        let old = self.word.fetch_update(Release, Relaxed, |word| {
             let room = Self::MAX.saturating_sub(Word(word).permits());
             Some(word + n.min(room))
         });

@@ -47,7 +47,7 @@ impl Shared {
     }
 
     /// Gets the waiter to look at the word. At most one system call; it never blocks.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn ring(&self) {
         self.state.wake();
     }

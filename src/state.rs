@@ -75,7 +75,20 @@ impl State {
     /// preempted before its system call by this very thread.
     #[inline]
     pub(crate) fn notify(&self, n: u32, ring: impl FnOnce()) {
-        let (old, added) = self.add(n);
+        if self.looks_full() {
+            return self.notify_full(n, ring);
+        }
+        let old = self.add(n);
+        if old.is_armed() {
+            self.ring_if_due(old, n, ring);
+        }
+    }
+
+    /// The same at the limit. A path of its own, so that neither branches back to the other.
+    #[cold]
+    #[inline(never)]
+    fn notify_full(&self, n: u32, ring: impl FnOnce()) {
+        let (old, added) = self.add_unless_full(n);
         if old.is_armed() {
             self.ring_if_due(old, added, ring);
         }
@@ -83,40 +96,42 @@ impl State {
 
     /// Counts `n`, and flushes: for an `n` that was clamped. One ring serves both.
     #[cold]
+    #[inline(never)]
     pub(crate) fn notify_and_flush(&self, n: u32, ring: impl FnOnce()) {
         // Counted before flushed: a waiter that the flush ends must find the count. Where the addition crosses the
         // target, `flush` rings as long as the waiter that was armed then still is.
-        self.add(n);
+        self.add_unless_full(n);
         self.flush(ring);
     }
 
-    /// Adds `n` to the count. Returns the word as it was at that moment, and how much was added: 0 at the limit.
+    /// Whether the count was at its limit a moment ago: a hint.
     #[inline]
-    fn add(&self, n: u32) -> (Word, u32) {
-        // Ordering: Relaxed; a hint. What it decides, whether to add at once, the operation below repeats if need be.
-        if self.word.load(Relaxed) >= Word::FULL.0 {
-            return self.add_to_full(n);
-        }
+    fn looks_full(&self) -> bool {
+        // Ordering: Relaxed. If it is, `add_unless_full` asks again; if it is not, so many threads would have to add
+        // at once to overflow the count (see `MOST_AT_ONCE`).
+        self.word.load(Relaxed) >= Word::FULL.0
+    }
+
+    /// Adds `n` to the count and returns the word as it was.
+    #[inline]
+    fn add(&self, n: u32) -> Word {
         // Ordering: Release, pairs with the Acquire in `take`: what was written before the notification is visible to
         // the waiter that takes it. Acquire, pairs with the Release in `arm`: if this reads ARMED, then `target` and
         // `rung` are at least as new as that arming.
-        (Word(self.word.fetch_add(Word::counting(n).0, AcqRel)), n)
+        Word(self.word.fetch_add(Word::counting(n).0, AcqRel))
     }
 
-    /// The count is, or just was, at its limit: adds nothing unless the waiter has drained it meanwhile.
-    #[cold]
-    fn add_to_full(&self, n: u32) -> (Word, u32) {
+    /// Adds `n` to the count unless it is at its limit. Returns the word as it was, and how much was added.
+    #[inline(never)]
+    fn add_unless_full(&self, n: u32) -> (Word, u32) {
         // Ordering: as in `add`. The addition of nothing returns the latest value, which a load need not do: had the
         // waiter drained the word and gone to sleep, the notification would be lost.
         let old = Word(self.word.fetch_add(0, AcqRel));
-        if old.count() >= LIMIT {
-            return (old, 0);
-        }
-        // Ordering: as in `add`.
-        (Word(self.word.fetch_add(Word::counting(n).0, AcqRel)), n)
+        if old.count() >= LIMIT { (old, 0) } else { (self.add(n), n) }
     }
 
     #[cold]
+    #[inline(never)]
     fn ring_if_due(&self, old: Word, added: u32, ring: impl FnOnce()) {
         // Ordering: Relaxed; ordered by the word (see `notify`). It may already belong to a later sleep. Then the
         // waiter has disarmed after this notifier's addition, so it has seen it, and needs no ring.

@@ -1,8 +1,15 @@
 //! Wake a high-priority worker from a realtime audio thread.
 
+mod end;
 mod error;
+#[cfg(feature = "mio")]
+mod mio;
 mod notifier;
 mod parking;
+#[cfg(unix)]
+mod poll_loop;
+#[cfg(unix)]
+mod poll_waiter;
 mod semaphore;
 mod shared;
 mod state;
@@ -15,6 +22,10 @@ mod word;
 
 pub use error::{Closed, TryWaitError, WaitTimeoutError};
 pub use notifier::{NOTIFY_MANY_MAX, Notifier};
+#[cfg(unix)]
+pub use poll_loop::{Armed, PollLoop};
+#[cfg(unix)]
+pub use poll_waiter::PollWaiter;
 pub use semaphore::Semaphore;
 pub use stopper::Stopper;
 pub use wait::Wait;

@@ -10,6 +10,8 @@ mod parking;
 mod poll_loop;
 #[cfg(unix)]
 mod poll_waiter;
+#[cfg(feature = "ring")]
+pub mod ring;
 mod semaphore;
 mod shared;
 mod state;

@@ -126,10 +126,15 @@ impl Notifier {
     #[inline]
     pub fn notify_many(&self, n: u32) {
         if n > NOTIFY_MANY_MAX {
-            self.shared.notify_and_flush(NOTIFY_MANY_MAX);
+            self.notify_and_flush(n);
         } else if n > 0 {
             self.shared.notify(n);
         }
+    }
+
+    /// [`notify_many`](Notifier::notify_many) and [`flush`](Notifier::flush), by one system call at most.
+    pub(crate) fn notify_and_flush(&self, n: u32) {
+        self.shared.notify_and_flush(n.min(NOTIFY_MANY_MAX));
     }
 
     /// Ends the waiter's present or next [`wait_for`](Waiter::wait_for), even if its target is not reached.

@@ -3,6 +3,7 @@
 mod error;
 mod notifier;
 mod parking;
+mod priority;
 mod semaphore;
 mod shared;
 mod state;
@@ -15,6 +16,7 @@ mod word;
 
 pub use error::{Closed, TryWaitError, WaitTimeoutError};
 pub use notifier::{NOTIFY_MANY_MAX, Notifier};
+pub use priority::{Granted, Policy, Priority, PriorityError};
 pub use semaphore::Semaphore;
 pub use stopper::Stopper;
 pub use wait::Wait;

@@ -7,6 +7,9 @@
 //! - `wait_until(&self, expected, at)`: the same, and returns at `at` at the latest, or soon after.
 //! - `wake(&self, n)`: wakes up to `n` sleepers. One system call that never blocks; `errno` is kept. It uses the
 //!   word's *address* alone, so that it may run after the word's owner is gone.
+//!
+//! For workers, `sched` has `ThisThread`, a [`Scheduler`](crate::priority::Scheduler), and `set_cpus`; `signals` has
+//! the guard `SignalsBlocked`.
 
 #[cfg(all(test, rt_notify_loom))]
 mod loom;
@@ -24,3 +27,15 @@ pub(crate) use self::linux::Futex;
 mod portable;
 #[cfg(not(any(target_os = "linux", all(test, rt_notify_loom))))]
 pub(crate) use self::portable::Futex;
+
+#[cfg(target_os = "linux")]
+pub(crate) mod sched;
+#[cfg(not(target_os = "linux"))]
+#[path = "sched_other.rs"]
+pub(crate) mod sched;
+
+#[cfg(target_os = "linux")]
+pub(crate) mod signals;
+#[cfg(not(target_os = "linux"))]
+#[path = "signals_other.rs"]
+pub(crate) mod signals;

@@ -13,6 +13,7 @@ mod sys;
 mod wait;
 mod waiter;
 mod word;
+mod worker;
 
 pub use error::{Closed, TryWaitError, WaitTimeoutError};
 pub use notifier::{NOTIFY_MANY_MAX, Notifier};
@@ -21,3 +22,4 @@ pub use semaphore::Semaphore;
 pub use stopper::Stopper;
 pub use wait::Wait;
 pub use waiter::Waiter;
+pub use worker::{OnDenied, Worker, WorkerBuilder, WorkerPanic};

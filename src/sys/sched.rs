@@ -81,11 +81,8 @@ const ZERO: c_long = 0;
 fn policy() -> Policy {
     // SAFETY: the call takes one integer and touches no memory.
     let raw = unsafe { libc::syscall(libc::SYS_sched_getscheduler, ZERO) };
-    let Ok(raw) = c_int::try_from(raw) else { return Policy::Unknown };
-    if raw < 0 {
-        return Policy::Unknown;
-    }
-    match raw & !libc::SCHED_RESET_ON_FORK {
+    // A negative number is an error, and keeps all its high bits.
+    match c_int::try_from(raw).unwrap_or(-1) & !libc::SCHED_RESET_ON_FORK {
         libc::SCHED_OTHER => Policy::Other,
         libc::SCHED_BATCH => Policy::Batch,
         libc::SCHED_IDLE => Policy::Idle,

@@ -121,20 +121,6 @@ pub(crate) fn blocked_signals() -> Vec<c_int> {
     (1..=64).filter(|&signal| unsafe { libc::sigismember(&raw const set, signal) } == 1).collect()
 }
 
-/// Blocks or unblocks one signal in the calling thread.
-pub(crate) fn block(signal: c_int, block: bool) {
-    // SAFETY: all zeros is a sigset_t.
-    let mut set: libc::sigset_t = unsafe { mem::zeroed() };
-    // SAFETY: the set is our own.
-    unsafe { libc::sigemptyset(&raw mut set) };
-    // SAFETY: the set is our own and initialised.
-    unsafe { libc::sigaddset(&raw mut set, signal) };
-    let how = if block { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
-    // SAFETY: the set is initialised; the old mask may be left out.
-    let result = unsafe { libc::pthread_sigmask(how, &raw const set, ptr::null_mut()) };
-    assert_eq!(result, 0);
-}
-
 /// Installs a handler, which must be async-signal-safe.
 pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int)) {
     // SAFETY: all zeros is a sigaction without flags and with an empty mask.
@@ -150,5 +136,13 @@ pub(crate) fn signal_process(signal: c_int) {
     let process = i32::try_from(std::process::id()).unwrap();
     // SAFETY: takes integers only.
     let result = unsafe { libc::kill(process, signal) };
+    assert_eq!(result, 0);
+}
+
+/// Sends a signal to one thread of this process.
+pub(crate) fn signal_thread(tid: i32, signal: c_int) {
+    let process = c_long::from(i32::try_from(std::process::id()).unwrap());
+    // SAFETY: takes integers only.
+    let result = unsafe { libc::syscall(libc::SYS_tgkill, process, c_long::from(tid), c_long::from(signal)) };
     assert_eq!(result, 0);
 }

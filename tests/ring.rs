@@ -102,15 +102,68 @@ fn gap_records_that_find_no_room_merge_and_lose_no_count() {
         assert_eq!(reader.pop(), Ok(n));
     }
     drop(producer);
-    let mut missing = 0;
-    let mut last = 0;
-    while let Some(gap) = reader.pop_gap() {
-        assert!(gap.position > last);
-        last = gap.position;
-        missing += gap.items;
-    }
-    assert!(missing <= rounds && missing >= 64);
+    let gaps: Vec<_> = std::iter::from_fn(|| reader.pop_gap()).collect();
+    assert!(gaps.is_sorted_by(|a, b| a.position < b.position));
+    assert_eq!(
+        gaps.iter().map(|gap| gap.position).take(64).collect::<Vec<_>>(),
+        (1..=64).collect::<Vec<_>>()
+    );
+    assert_eq!(gaps.len(), 65, "all that found no room are one");
+    assert_eq!(gaps.iter().map(|gap| gap.items).sum::<u64>(), rounds);
     assert_eq!(reader.overruns().items, rounds);
+}
+
+#[test]
+fn a_gap_at_the_very_end_is_told_with_the_end() {
+    let (mut producer, mut reader) = ring::capture(2);
+    producer.push_slice(&[1, 2]).unwrap();
+    producer.push_slice(&[3, 4, 5]).unwrap_err();
+    assert_eq!(reader.peek_gap(), None);
+    drop(producer);
+    assert_eq!(reader.wait_for(1), Ok(2));
+    let gap = reader.pop_gap().unwrap();
+    assert_eq!((gap.position, gap.items), (2, 3));
+}
+
+#[test]
+fn skipped_items_are_a_gap_and_no_overrun() {
+    let (mut producer, mut reader) = ring::capture(4);
+    producer.push_slice(&[1, 2, 3]).unwrap();
+    producer.skip(0);
+    producer.push_slice(&[4, 5]).unwrap_err();
+    producer.skip(10);
+    assert_eq!(producer.position(), 3);
+    assert_eq!(reader.pop(), Ok(1));
+    producer.push_slice(&[6, 7]).unwrap();
+    let gap = reader.pop_gap().unwrap();
+    assert_eq!((gap.position, gap.items), (3, 12), "one place, one gap");
+    assert_eq!((reader.overruns().items, reader.overruns().events), (2, 1));
+}
+
+#[test]
+fn peeking_leaves_the_item_in_the_ring() {
+    let (mut producer, mut reader) = ring::capture(4);
+    assert_eq!(reader.peek(), Err(PopError::Empty));
+    producer.push(1).unwrap();
+    assert_eq!(reader.peek(), Ok(&1));
+    assert_eq!((reader.position(), reader.pop()), (0, Ok(1)));
+}
+
+#[test]
+fn a_stopped_reader_ends_though_its_producer_goes_on() {
+    let (mut producer, mut reader) = ring::capture(8);
+    producer.push_slice(&[1, 2, 3]).unwrap();
+    reader.stopper().stop();
+    assert!(producer.is_closed());
+    let mut items = Vec::new();
+    // Never empty: the producer is faster than the reader.
+    while reader.wait_for(1).is_ok() {
+        items.push(reader.pop().unwrap());
+        producer.push(items.len() + 3).unwrap();
+    }
+    assert!(items.starts_with(&[1, 2, 3]), "what was written before the stop is handed out");
+    assert!(items.len() < 8, "{items:?}");
+    assert_eq!(reader.slots(), 3);
 }
 
 #[test]

@@ -147,14 +147,39 @@ impl<T> RtProducer<T> {
         T: Copy + Default,
     {
         self.close_gap(n);
-        // Asked before, since a chunk that is returned from one branch would borrow in the other too.
-        let slots = self.half.half().items.slots();
-        if slots < n {
+        // Asked before, since a chunk that is returned from one branch would borrow in the other too. As rtrb does: what
+        // was known last time may do, and then the other side's index stays in its cache.
+        let items = &self.half.half().items;
+        if items.cached_slots() < n && items.slots() < n {
+            let slots = items.cached_slots();
             self.overrun(n);
             return Err(ChunkError::TooFewSlots(slots));
         }
         let half = self.half.half_mut();
         Ok(WriteChunk::new(half.items.write_chunk(n)?, &mut half.written, &self.notifier))
+    }
+
+    /// Leaves a [`Gap`] of `items` items that never came, because the source left them out: periods that JACK skipped,
+    /// for example. They are no overrun.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut reader) = rt_notify::ring::capture(8);
+    /// producer.push_slice(&[1, 2]).unwrap();
+    /// producer.skip(2);
+    /// producer.push_slice(&[5, 6]).unwrap();
+    ///
+    /// let gap = reader.pop_gap().unwrap();
+    /// assert_eq!((gap.position, gap.items), (2, 2));
+    /// assert_eq!(reader.overruns().items, 0);
+    /// ```
+    #[inline]
+    pub fn skip(&mut self, items: u64) {
+        if items > 0 {
+            let half = self.half.half_mut();
+            half.gaps.lose(half.written, items);
+        }
     }
 
     /// How many items fit now. It may increase at any time.
@@ -176,6 +201,13 @@ impl<T> RtProducer<T> {
     #[must_use]
     pub fn overruns(&self) -> Shortfall {
         self.half.half().lost
+    }
+
+    /// How many items were written since the ring's start: the [`position`](Consumer::position) of the next one.
+    #[inline]
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.half.half().written
     }
 
     /// Ends the reader's present or next wait, even if it waits for more: for the end of a stream, or a transport stop.
@@ -219,7 +251,7 @@ impl<T> RtProducer<T> {
     #[cold]
     fn lose(&mut self, n: usize) {
         let half = self.half.half_mut();
-        half.gaps.lose(half.written, n);
+        half.gaps.lose(half.written, n as u64);
         half.lost.add(n);
         self.half.tally().fall_short(n);
     }
@@ -230,7 +262,7 @@ impl<T> RtProducer<T> {
 impl<T> Drop for RtProducer<T> {
     #[inline]
     fn drop(&mut self) {
-        self.half.half_mut().gaps.close();
+        self.half.half_mut().gaps.finish();
     }
 }
 
@@ -254,6 +286,16 @@ impl<T> Consumer<T> {
         let item = self.items.pop().map_err(|_| PopError::Empty)?;
         self.read += 1;
         Ok(item)
+    }
+
+    /// Looks at the next item, and leaves it in the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`PopError::Empty`].
+    #[inline]
+    pub fn peek(&self) -> Result<&T, PopError> {
+        self.items.peek().map_err(|_| PopError::Empty)
     }
 
     /// Fills all of `items`, or reads nothing.
@@ -314,8 +356,11 @@ impl<T> Consumer<T> {
 
     /// The next place where items are missing, if it is known already; it is, once the items after it can be read.
     ///
-    /// Items up to its position are to be read first. [`pop_gap`](Consumer::pop_gap) goes on to the next. Gaps of which
-    /// the reader takes no notice for long are merged into one, at the position of the first.
+    /// Items up to its position are to be read first. [`pop_gap`](Consumer::pop_gap) goes on to the next.
+    ///
+    /// There is room for 64 gaps of which the reader has taken no notice. The next one collects all further ones, and is
+    /// told of when there is room again, or at the end of the stream: perhaps when its position has been read already.
+    /// So no gap is lost: together they have as many items as were lost and [skipped](RtProducer::skip).
     ///
     /// # Examples
     ///
@@ -354,6 +399,10 @@ impl<T> Slots for Consumer<T> {
         self.handle.tally()
     }
 
+    fn position(&self) -> u64 {
+        self.read
+    }
+
     fn outlives_the_other_side(&self) -> bool {
         true
     }
@@ -387,5 +436,6 @@ super::waiting_end! {
     /// Sleeps until `n` items can be read, and returns how many can: `n` or more.
     ///
     /// It returns early, with fewer and perhaps 0, after a flush or an overrun; and with fewer, but at least 1, once
-    /// the producer is gone. 0 means 1. While fewer are there, pushes make no system call.
+    /// the producer is gone or the ring was stopped. Of what a producer writes after a stop, the reader is told no more
+    /// once it has learned of the stop. 0 means 1. While fewer are there, pushes make no system call.
 }

@@ -135,9 +135,11 @@ impl<T> RtConsumer<T> {
     /// [`slots`](RtConsumer::slots) first.
     #[inline]
     pub fn read_chunk(&mut self, n: usize) -> Result<ReadChunk<'_, T>, ChunkError> {
-        // Asked before, since a chunk that is returned from one branch would borrow in the other too.
-        let slots = self.half.half().items.slots();
-        if slots < n {
+        // Asked before, since a chunk that is returned from one branch would borrow in the other too. As rtrb does: what
+        // was known last time may do, and then the other side's index stays in its cache.
+        let items = &self.half.half().items;
+        if items.cached_slots() < n && items.slots() < n {
+            let slots = items.cached_slots();
             self.underrun(n);
             return Err(ChunkError::TooFewSlots(slots));
         }
@@ -298,6 +300,10 @@ impl<T> Slots for Producer<T> {
 
     fn tally(&self) -> &Tally {
         self.handle.tally()
+    }
+
+    fn position(&self) -> u64 {
+        self.written
     }
 
     fn outlives_the_other_side(&self) -> bool {

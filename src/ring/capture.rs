@@ -81,7 +81,10 @@ impl<T> RtProducer<T> {
     /// [`PushError::Full`], with the value: an overrun of 1 item.
     #[inline]
     pub fn push(&mut self, value: T) -> Result<(), PushError<T>> {
-        self.close_gap(1);
+        if !self.goes_on_with(1) {
+            self.overrun(1);
+            return Err(PushError::Full(value));
+        }
         match self.half.half_mut().items.push(value) {
             Ok(()) => {
                 self.wrote(1);
@@ -104,7 +107,10 @@ impl<T> RtProducer<T> {
     where
         T: Copy,
     {
-        self.close_gap(items.len());
+        if !self.goes_on_with(items.len()) {
+            self.overrun(items.len());
+            return Err(ChunkError::TooFewSlots(self.half.half().items.cached_slots()));
+        }
         match self.half.half_mut().items.push_entire_slice(items) {
             Ok(()) => {
                 self.wrote(items.len());
@@ -123,7 +129,10 @@ impl<T> RtProducer<T> {
     where
         T: Copy,
     {
-        self.close_gap(1);
+        if !self.goes_on_with(items.len().min(1)) {
+            self.overrun(items.len());
+            return items;
+        }
         let half = self.half.half_mut();
         let (written, rest) = half.items.push_partial_slice(items);
         half.written += written.len() as u64;
@@ -146,11 +155,11 @@ impl<T> RtProducer<T> {
     where
         T: Copy + Default,
     {
-        self.close_gap(n);
+        let goes_on = self.goes_on_with(n);
         // Asked before, since a chunk that is returned from one branch would borrow in the other too. As rtrb does: what
         // was known last time may do, and then the other side's index stays in its cache.
         let items = &self.half.half().items;
-        if items.cached_slots() < n && items.slots() < n {
+        if !goes_on || (items.cached_slots() < n && items.slots() < n) {
             let slots = items.cached_slots();
             self.overrun(n);
             return Err(ChunkError::TooFewSlots(slots));
@@ -231,13 +240,22 @@ impl<T> RtProducer<T> {
         notify(&self.notifier, n);
     }
 
-    /// If `n` items fit, the gap before them ends.
+    /// Whether the stream can go on with `n` items, as far as gaps are concerned: if one is open, it ends here, or it
+    /// goes on because `n` do not fit.
+    ///
+    /// That is decided once. If the reader made room between this look and a second one, then the items would be written
+    /// behind a gap that is still open, and what is lost later would be added to it.
     #[inline]
-    fn close_gap(&mut self, n: usize) {
+    fn goes_on_with(&mut self, n: usize) -> bool {
         let half = self.half.half_mut();
-        if half.gaps.is_open() && n > 0 && half.items.slots() >= n {
+        if n == 0 || !half.gaps.is_open() {
+            return true;
+        }
+        let fits = half.items.slots() >= n;
+        if fits {
             half.gaps.close();
         }
+        fits
     }
 
     #[cold]

@@ -304,21 +304,76 @@ fn a_worker_runs_on_a_reader() {
     assert_eq!(worker.join().unwrap(), 4950);
 }
 
+/// Compiles only if exactly the first of two candidates applies: the type lacks the trait.
+macro_rules! assert_not_impl {
+    ($type:ty: $trait:ident) => {{
+        trait AmbiguousIfImpl<A> {
+            fn check() {}
+        }
+        impl<T: ?Sized> AmbiguousIfImpl<()> for T {}
+        struct Implemented;
+        impl<T: ?Sized + $trait> AmbiguousIfImpl<Implemented> for T {}
+        <$type as AmbiguousIfImpl<_>>::check();
+    }};
+}
+
 #[test]
-fn realtime_ends_can_be_sent_but_not_shared() {
+fn ends_can_be_sent_but_not_shared_or_cloned() {
     fn assert_send<T: Send>() {}
     assert_send::<RtProducer<f32>>();
     assert_send::<RtConsumer<f32>>();
     assert_send::<ring::Reader<f32>>();
     assert_send::<ring::Writer<f32>>();
     assert_send::<ring::Consumer<f32>>();
+    assert_not_impl!(RtProducer<f32>: Sync);
+    assert_not_impl!(RtConsumer<f32>: Sync);
+    assert_not_impl!(ring::Reader<f32>: Sync);
+    assert_not_impl!(ring::Writer<f32>: Sync);
+    assert_not_impl!(ring::Consumer<f32>: Sync);
+    assert_not_impl!(RtProducer<f32>: Clone);
+    assert_not_impl!(RtConsumer<f32>: Clone);
+    assert_not_impl!(ring::Consumer<f32>: Clone);
+    // Items that must stay in their thread keep the ring there too: such a ring cannot even be made.
+    assert_not_impl!(RtProducer<std::rc::Rc<()>>: Send);
+    assert_not_impl!(ring::Consumer<std::rc::Rc<()>>: Send);
+}
 
-    trait AmbiguousIfSync<A> {
-        fn check() {}
+#[cfg(unix)]
+#[test]
+fn pollable_ends_can_be_sent_too() {
+    fn assert_send<T: Send>() {}
+    assert_send::<ring::Reader<f32, rt_notify::PollWaiter>>();
+    assert_send::<ring::Writer<f32, rt_notify::PollWaiter>>();
+    assert_not_impl!(ring::Reader<f32, rt_notify::PollWaiter>: Sync);
+}
+
+#[test]
+fn a_worker_runs_on_a_writer_and_is_stopped() {
+    let (writer, mut consumer) = ring::playback(64);
+    let worker = Worker::builder()
+        .spawn(writer, |mut writer| {
+            let mut next = 0;
+            while let Ok(room) = writer.wait_for(16) {
+                for _ in 0..room {
+                    writer.push(next).unwrap();
+                    next += 1;
+                }
+            }
+            next
+        })
+        .unwrap();
+    let mut played = 0;
+    while played < 10_000 {
+        match consumer.pop() {
+            Ok(item) => {
+                assert_eq!(item, played);
+                played += 1;
+            }
+            Err(PopError::Empty) => thread::yield_now(),
+        }
     }
-    impl<T: ?Sized> AmbiguousIfSync<()> for T {}
-    struct IsSync;
-    impl<T: ?Sized + Sync> AmbiguousIfSync<IsSync> for T {}
-    <RtProducer<f32> as AmbiguousIfSync<_>>::check();
-    <RtConsumer<f32> as AmbiguousIfSync<_>>::check();
+    assert!(!consumer.is_closed());
+    let written = worker.stop().unwrap();
+    assert!(consumer.is_closed());
+    assert_eq!(consumer.slots(), written - played);
 }

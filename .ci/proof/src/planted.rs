@@ -13,19 +13,19 @@ thread_local! {
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_loop(word: &AtomicU32) {
+pub extern "C-unwind" fn planted_loop(word: &AtomicU32) {
     while word.load(Acquire) != 0 {
         hint::spin_loop();
     }
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_compare_exchange_loop(word: &AtomicU32) {
+pub extern "C-unwind" fn planted_compare_exchange_loop(word: &AtomicU32) {
     let _ = word.fetch_update(Release, Relaxed, |n| n.checked_mul(3));
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_recursion(words: &[AtomicU32; 64], depth: u8) {
+pub extern "C-unwind" fn planted_recursion(words: &[AtomicU32; 64], depth: u8) {
     if depth > 0 {
         planted_recursion(words, depth - 1);
         words[usize::from(depth % 64)].fetch_add(1, Relaxed);
@@ -33,35 +33,35 @@ pub extern "C" fn planted_recursion(words: &[AtomicU32; 64], depth: u8) {
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_thread_local() {
+pub extern "C-unwind" fn planted_thread_local() {
     CALLS.set(CALLS.get() + 1);
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_allocation(n: u32) -> *mut u32 {
+pub extern "C-unwind" fn planted_allocation(n: u32) -> *mut u32 {
     Box::into_raw(Box::new(n))
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_panic(words: &[AtomicU32; 64], at: usize) {
+pub extern "C-unwind" fn planted_panic(words: &[AtomicU32; 64], at: usize) {
     words[at].fetch_add(1, Relaxed);
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_lock(lock: &Mutex<u32>) {
+pub extern "C-unwind" fn planted_lock(lock: &Mutex<u32>) {
     if let Ok(mut n) = lock.lock() {
         *n = 1;
     }
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_indirect_call(callback: extern "C" fn()) {
+pub extern "C-unwind" fn planted_indirect_call(callback: extern "C" fn()) {
     callback();
     hint::black_box(());
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_abort(n: u32) {
+pub extern "C-unwind" fn planted_abort(n: u32) {
     if n == 0 {
         std::process::abort();
     }
@@ -69,7 +69,7 @@ pub extern "C" fn planted_abort(n: u32) {
 
 /// Each of the two may ring once: two system calls.
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_second_system_call(notifier: &Notifier, stopper: &Stopper) {
+pub extern "C-unwind" fn planted_second_system_call(notifier: &Notifier, stopper: &Stopper) {
     notifier.notify();
     stopper.stop();
 }
@@ -77,7 +77,7 @@ pub extern "C" fn planted_second_system_call(notifier: &Notifier, stopper: &Stop
 /// A loop in one instruction.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
-pub extern "C" fn planted_repeated_instruction(buffer: &mut [u8; 4096]) {
+pub extern "C-unwind" fn planted_repeated_instruction(buffer: &mut [u8; 4096]) {
     // SAFETY: writes zeros to the buffer and nothing else.
     unsafe {
         std::arch::asm!("rep stosb", inout("rcx") buffer.len() => _, inout("rdi") buffer.as_mut_ptr() => _,

@@ -1,15 +1,18 @@
 //! Follows every path through a function and what it calls.
 //!
-//! Without a backward branch and without recursion each path is finite, so the longest one can be counted.
+//! Without a loop and without recursion each path is finite, so the longest one can be counted.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use crate::image::{Destination, Effect, Function, Image};
+use crate::image::{Destination, Effect, Function, Image, Instruction};
 
 /// What a realtime-safe function must not contain on any path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
+    Loop,
+    /// Stricter than that: a loop needs one, but a way back from a cold block to the end of the function is one as well.
+    /// The functions have none as they stand. Inlined into others they may.
     BackwardBranch,
     Recursion,
     RepeatedInstruction,
@@ -94,6 +97,24 @@ const ABORT: &str = "std::process::abort";
 /// Whose functions are followed. A call to any other is a fault.
 const FOLLOWED: [&str; 4] = ["rt_notify::", "rustix::", "probe_", "planted_"];
 
+/// A function that is being followed.
+struct Walk<'i> {
+    function: &'i Function,
+    start: u64,
+    paths: Paths,
+    /// The instructions visited; `None` while what follows them is.
+    steps: HashMap<u64, Option<Step>>,
+    /// Each instruction after all that follow it.
+    order: Vec<u64>,
+}
+
+/// What follows an instruction, at what cost.
+#[derive(Default)]
+struct Step {
+    next: Vec<(u64, Cost)>,
+    returns: Vec<Cost>,
+}
+
 pub(crate) struct Checker<'i> {
     image: &'i Image,
     known: HashMap<u64, Paths>,
@@ -119,67 +140,107 @@ impl<'i> Checker<'i> {
         paths
     }
 
-    /// Instructions in the order of their addresses: when it is an instruction's turn, all paths to it are known, as
-    /// branches go forward. Those on no path, such as unwinding's landing pads, have no turn: no callee unwinds.
     fn walk(&mut self, start: u64, function: &Function) -> Paths {
-        let mut paths = Paths::default();
-        let mut reached = BTreeMap::from([(start, Cost::default())]);
-        while let Some((at, cost)) = reached.pop_first() {
-            let Some(instruction) = function.instructions.get(&at) else {
-                paths.report(Fault::UnknownDestination, format!("{} runs off its end", function.name));
-                continue;
-            };
-            let place = format!("{} at {at:x}: {}", function.name, instruction.text);
-            if instruction.is_thread_local() {
-                paths.report(Fault::ThreadLocal, place.clone());
-            }
-            if instruction.is_repeated() {
-                paths.report(Fault::RepeatedInstruction, place.clone());
-            }
+        let mut walk =
+            Walk { function, start, paths: Paths::default(), steps: HashMap::new(), order: Vec::new() };
+        self.visit(start, &mut walk);
 
-            let mut cost = cost;
-            cost.instructions = cost.instructions.then(Range::exactly(1));
-            let mut falls_through = true;
-            match &instruction.effect {
-                Effect::Next => {}
-                Effect::SystemCall => cost.system_calls = cost.system_calls.then(Range::exactly(1)),
-                Effect::Trap => {
-                    paths.report(Fault::Trap, place);
-                    falls_through = false;
-                }
-                Effect::Return => {
-                    paths.return_after(cost);
-                    falls_through = false;
-                }
-                Effect::Call(to) => match self.enter(to, &place, &mut paths) {
-                    Some(callee) => cost = cost.then(callee),
-                    None => falls_through = false,
-                },
-                Effect::Jump { to: Destination::Address(to), .. } if *to > at && is_within(function, *to) => {
-                    merge(&mut reached, *to, cost);
-                }
-                Effect::Jump { to: Destination::Address(to), .. }
-                    if *to == start || is_within(function, *to) =>
-                {
-                    paths.report(Fault::BackwardBranch, place);
-                }
-                // A call in the last place.
-                Effect::Jump { to, .. } => {
-                    if let Some(callee) = self.enter(to, &place, &mut paths) {
-                        paths.return_after(cost.then(callee));
-                    }
-                }
+        // In this order all paths to an instruction are known when it is its turn.
+        let Walk { mut paths, steps, order, .. } = walk;
+        let mut reached = HashMap::from([(start, Cost::default())]);
+        for at in order.into_iter().rev() {
+            let Some(step) = &steps[&at] else { unreachable!("visited to its end") };
+            let before = reached[&at];
+            for &(to, cost) in &step.next {
+                merge(&mut reached, to, before.then(cost));
             }
-            if let Effect::Jump { conditional, .. } = instruction.effect {
-                falls_through = conditional;
-            }
-            if falls_through && let Some((&next, _)) = function.instructions.range(at + 1..).next() {
-                merge(&mut reached, next, cost);
-            } else if falls_through {
-                paths.report(Fault::UnknownDestination, format!("{} runs off its end", function.name));
+            for &cost in &step.returns {
+                paths.return_after(before.then(cost));
             }
         }
         paths
+    }
+
+    /// Visits an instruction, and all that can follow it, depth first. Those on no path, such as the landing pads of
+    /// unwinding, are not visited: no callee unwinds.
+    fn visit(&mut self, at: u64, walk: &mut Walk<'_>) {
+        let step = match walk.function.instructions.get(&at) {
+            Some(instruction) => {
+                walk.steps.insert(at, None);
+                self.step(at, instruction, walk)
+            }
+            None => {
+                let place = format!("{} runs off its end", walk.function.name);
+                walk.paths.report(Fault::UnknownDestination, place);
+                Step::default()
+            }
+        };
+        let mut next = Vec::new();
+        for (to, cost) in step.next {
+            match walk.steps.get(&to) {
+                // The way here led through it.
+                Some(None) => {
+                    let place = format!("{} comes back to {to:x}", walk.function.name);
+                    walk.paths.report(Fault::Loop, place);
+                }
+                Some(Some(_)) => next.push((to, cost)),
+                None => {
+                    self.visit(to, walk);
+                    next.push((to, cost));
+                }
+            }
+        }
+        walk.steps.insert(at, Some(Step { next, ..step }));
+        walk.order.push(at);
+    }
+
+    /// Looks at one instruction, and follows a call that it makes.
+    fn step(&mut self, at: u64, instruction: &Instruction, walk: &mut Walk<'_>) -> Step {
+        let Walk { function, start, paths, .. } = walk;
+        let place = format!("{} at {at:x}: {}", function.name, instruction.text);
+        if instruction.is_thread_local() {
+            paths.report(Fault::ThreadLocal, place.clone());
+        }
+        if instruction.is_repeated() {
+            paths.report(Fault::RepeatedInstruction, place.clone());
+        }
+        // Past the last instruction if there is none.
+        let following = function.instructions.range(at + 1..).next().map_or(u64::MAX, |(&next, _)| next);
+        let one = Cost { instructions: Range::exactly(1), system_calls: Range::default() };
+        let mut step = Step::default();
+        match &instruction.effect {
+            Effect::Next => step.next.push((following, one)),
+            Effect::SystemCall => {
+                step.next.push((following, Cost { system_calls: Range::exactly(1), ..one }));
+            }
+            Effect::Trap => paths.report(Fault::Trap, place),
+            Effect::Return => step.returns.push(one),
+            Effect::Call(to) => {
+                if let Some(callee) = self.enter(to, &place, paths) {
+                    step.next.push((following, one.then(callee)));
+                }
+            }
+            &Effect::Jump { ref to, conditional } => {
+                match *to {
+                    Destination::Address(to) if to == *start || function.instructions.contains_key(&to) => {
+                        if to <= at {
+                            paths.report(Fault::BackwardBranch, place);
+                        }
+                        step.next.push((to, one));
+                    }
+                    // A call in the last place.
+                    _ => {
+                        if let Some(callee) = self.enter(to, &place, paths) {
+                            step.returns.push(one.then(callee));
+                        }
+                    }
+                }
+                if conditional {
+                    step.next.push((following, one));
+                }
+            }
+        }
+        step
     }
 
     /// What the callee costs; `None` if it does not return, or is not followed.
@@ -233,12 +294,8 @@ impl Paths {
     }
 }
 
-fn merge(reached: &mut BTreeMap<u64, Cost>, at: u64, cost: Cost) {
+fn merge(reached: &mut HashMap<u64, Cost>, at: u64, cost: Cost) {
     reached.entry(at).and_modify(|known| *known = known.or(cost)).or_insert(cost);
-}
-
-fn is_within(function: &Function, at: u64) -> bool {
-    function.instructions.contains_key(&at)
 }
 
 /// `rt_notify::f`, and `<rt_notify::T as Trait>::f`.

@@ -1,8 +1,8 @@
 //! Checks in machine code what the guarantees table says of the realtime-safe functions.
 //!
-//! Each, with all that it calls, must be straight-line code: no backward branch, no recursion, no instruction that
-//! repeats itself, no thread-local, no panic, no call but the crate's own, down to the inline system call of the wake;
-//! and that at most once on any path. `Clone` may besides end the process by `std::process::abort`.
+//! Each, with all that it calls, must be straight-line code: no loop, not even a backward branch, no recursion, no
+//! instruction that repeats itself, no thread-local, no panic, no call but the crate's own, down to the inline system
+//! call of the wake, and that at most once on any path. `Clone` may besides end the process by `std::process::abort`.
 //!
 //! ```text
 //! .ci/disassembly               # checks, and checks that faults would be found
@@ -48,10 +48,10 @@ const PROBES: [Probe; 11] = [
 const PLANTED: [(&str, Fault); 11] = [
     ("planted_abort", Fault::Abort),
     ("planted_allocation", Fault::ForeignCall),
-    ("planted_compare_exchange_loop", Fault::BackwardBranch),
+    ("planted_compare_exchange_loop", Fault::Loop),
     ("planted_indirect_call", Fault::UnknownDestination),
     ("planted_lock", Fault::ForeignCall),
-    ("planted_loop", Fault::BackwardBranch),
+    ("planted_loop", Fault::Loop),
     ("planted_panic", Fault::ForeignCall),
     ("planted_recursion", Fault::Recursion),
     ("planted_repeated_instruction", Fault::RepeatedInstruction),

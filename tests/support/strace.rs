@@ -1,5 +1,6 @@
 //! Runs a test's body under strace, and tells which system calls marked sections of it made.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
@@ -99,16 +100,25 @@ impl Trace {
         Trace { sections }
     }
 
-    /// The calls of the one section of this name, in order; futex calls by the name of the operation.
-    pub(crate) fn calls(&self, name: &str) -> &[String] {
-        let [calls] = self.all(name)[..] else { panic!("{} sections {name}", self.all(name).len()) };
-        calls
+    /// The calls of the one section of this name: `2 FUTEX_WAKE, 1 mmap`, or nothing.
+    pub(crate) fn calls(&self, name: &str) -> String {
+        let [calls] = &self.all(name)[..] else { panic!("there is not one section {name}") };
+        calls.clone()
     }
 
-    /// The same of all sections of this name.
-    pub(crate) fn all(&self, name: &str) -> Vec<&[String]> {
-        self.sections.iter().filter(|(its, _)| its == name).map(|(_, calls)| &calls[..]).collect()
+    /// The same of each section of this name.
+    pub(crate) fn all(&self, name: &str) -> Vec<String> {
+        self.sections.iter().filter(|(its, _)| its == name).map(|(_, calls)| summary(calls)).collect()
     }
+}
+
+fn summary(calls: &[String]) -> String {
+    let mut counts = BTreeMap::<_, u32>::new();
+    for call in calls {
+        *counts.entry(call).or_default() += 1;
+    }
+    let counts: Vec<_> = counts.iter().map(|(call, count)| format!("{count} {call}")).collect();
+    counts.join(", ")
 }
 
 /// `write(-1, "begin burst", 11) = -1 EBADF (Bad file descriptor)`
@@ -117,7 +127,7 @@ fn marked(line: &str) -> Option<(&str, &str)> {
     text.split_once(' ')
 }
 
-/// `futex(0x7f84a8000d30, FUTEX_WAKE_PRIVATE, 1) = 1`, but not `--- SIGCHLD {...} ---`.
+/// `futex(0x7f84a8000d30, FUTEX_WAKE_PRIVATE, 1) = 1`, by the name of its operation; but not `--- SIGCHLD {...} ---`.
 fn call(line: &str) -> Option<&str> {
     let (name, arguments) = line.split_once('(')?;
     if name.contains(' ') {

@@ -26,8 +26,8 @@ mod programs;
 #[path = "jack/examples.rs"]
 mod examples;
 
-use jack_client::{Guarded, OpenError, activate, close_within, open};
-use jack_server::JackServer;
+use jack_client::{Guarded, OpenError, Shutdown, activate, close_within, open};
+use jack_server::{JackServer, ServerName};
 use programs::EVENTUALLY;
 
 #[cfg(debug_assertions)]
@@ -43,7 +43,7 @@ const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 
 /// The right to use JACK: one test at a time, because all clients of a process look for the same server.
 struct Turn {
-    server_name: &'static str,
+    server_name: &'static ServerName,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -68,19 +68,19 @@ impl Turn {
     }
 
     fn start_server(&self) -> JackServer {
-        JackServer::start(self.server_name.to_owned(), RATE, PERIOD).expect("a private server starts")
+        JackServer::start(self.server_name.clone(), RATE, PERIOD).expect("a private server starts")
     }
 }
 
 /// The name that every client of this process asks for.
 #[allow(unsafe_code, reason = "rust-jack has no other way to name a server, and std has no safe one")]
-fn server_name() -> &'static str {
-    static NAME: OnceLock<String> = OnceLock::new();
+fn server_name() -> &'static ServerName {
+    static NAME: OnceLock<ServerName> = OnceLock::new();
     NAME.get_or_init(|| {
-        let name = JackServer::unique_name();
+        let name = ServerName::claim().expect("a free name");
         // SAFETY: this is the first turn, so no code of JACK runs yet. The test harness reads variables only through
         // std, which locks.
-        unsafe { env::set_var("JACK_DEFAULT_SERVER", &name) };
+        unsafe { env::set_var("JACK_DEFAULT_SERVER", name.as_str()) };
         name
     })
 }
@@ -108,18 +108,26 @@ impl Counts {
 }
 
 /// What every recorder does when the server goes away: nothing but stop.
-struct StopOnShutdown(Stopper);
+struct StopOnShutdown {
+    stopper: Stopper,
+    shutdown: Arc<Shutdown>,
+    /// How long the callback goes on after that.
+    lingers: Duration,
+}
 
 impl NotificationHandler for StopOnShutdown {
     #[allow(unsafe_code, reason = "rust-jack declares it so: this may run like a signal handler")]
     unsafe fn shutdown(&mut self, _: ClientStatus, _: &str) {
-        self.0.stop();
+        self.shutdown.has_begun();
+        self.stopper.stop();
+        thread::sleep(self.lingers);
     }
 }
 
 /// A client whose callbacks notify a worker that counts.
 struct Session<P: 'static> {
     client: AsyncClient<StopOnShutdown, P>,
+    shutdown: Arc<Shutdown>,
     counts: Arc<Counts>,
     worker: Worker<()>,
 }
@@ -127,8 +135,12 @@ struct Session<P: 'static> {
 type Process = Guarded<Box<dyn FnMut(&Client, &ProcessScope) -> Control + Send>>;
 
 impl Session<Process> {
-    /// `panics_at`: the callback that panics instead of notifying.
-    fn open(panics_at: Option<u64>) -> Self {
+    fn open() -> Self {
+        Session::open_with(None, Duration::ZERO)
+    }
+
+    /// `panics_at`: the callback that panics instead of notifying. `lingers`: see [`StopOnShutdown`].
+    fn open_with(panics_at: Option<u64>, lingers: Duration) -> Self {
         let client = open("notifying").expect("the server is ready");
         let (notifier, waiter) = Notifier::new();
         let counts = Arc::new(Counts::default());
@@ -153,14 +165,15 @@ impl Session<Process> {
             Control::Continue
         });
         let process = Guarded::new(worker.stopper(), process as Box<_>);
-        let client =
-            activate(client, StopOnShutdown(worker.stopper()), process).expect("the server is ready");
-        Session { client, counts, worker }
+        let shutdown = Arc::new(Shutdown::default());
+        let events = StopOnShutdown { stopper: worker.stopper(), shutdown: Arc::clone(&shutdown), lingers };
+        let client = activate(client, events, process).expect("the server is ready");
+        Session { client, shutdown, counts, worker }
     }
 
     /// Ends in order, and checks that every callback was counted. Returns their number.
     fn close_and_compare(self) -> u64 {
-        assert!(close_within(self.client, CLOSED_WITHIN), "closing hangs");
+        assert!(close_within(self.client, &self.shutdown, CLOSED_WITHIN), "closing hangs");
         self.worker.stop().expect("the worker does not panic");
         let counted = self.counts.counted.load(Ordering::Relaxed);
         assert_eq!(counted, self.counts.notified.load(Ordering::Relaxed));
@@ -176,7 +189,7 @@ impl Session<Process> {
         }
         self.worker.join().expect("the worker does not panic");
         let counted = self.counts.counted.load(Ordering::Relaxed);
-        assert!(close_within(self.client, CLOSED_WITHIN), "closing hangs");
+        assert!(close_within(self.client, &self.shutdown, CLOSED_WITHIN), "closing hangs");
         assert!(counted >= self.counts.before_close.load(Ordering::Relaxed));
         assert!(counted <= self.counts.notified.load(Ordering::Relaxed));
         counted
@@ -194,7 +207,7 @@ fn set_freewheel(client: &Client, on: bool) {
 fn every_callback_is_counted() {
     let Some(turn) = Turn::take() else { return };
     let _server = turn.start_server();
-    let session = Session::open(None);
+    let session = Session::open();
     session.counts.wait_for(1_500);
     assert!(session.close_and_compare() >= 1_500);
 }
@@ -203,7 +216,7 @@ fn every_callback_is_counted() {
 fn every_callback_of_a_freewheeling_server_is_counted() {
     let Some(turn) = Turn::take() else { return };
     let _server = turn.start_server();
-    let session = Session::open(None);
+    let session = Session::open();
     session.counts.wait_for(10);
     set_freewheel(session.client.as_client(), true);
     session.counts.wait_for(250_000);
@@ -215,7 +228,7 @@ fn every_callback_of_a_freewheeling_server_is_counted() {
 fn a_killed_server_ends_the_worker() {
     let Some(turn) = Turn::take() else { return };
     let mut server = turn.start_server();
-    let session = Session::open(None);
+    let session = Session::open();
     session.counts.wait_for(100);
     server.kill().expect("it runs");
     assert!(session.join_and_compare() >= 100);
@@ -225,22 +238,32 @@ fn a_killed_server_ends_the_worker() {
 fn a_stopped_server_ends_the_worker() {
     let Some(turn) = Turn::take() else { return };
     let mut server = turn.start_server();
-    let session = Session::open(None);
+    let session = Session::open();
     session.counts.wait_for(100);
     server.stop().expect("it runs");
     assert!(session.join_and_compare() >= 100);
 }
 
 #[test]
-fn after_each_of_many_deaths_of_the_server_a_new_client_opens() {
+fn a_client_may_be_closed_as_soon_as_its_shutdown_callback_stops_the_worker() {
     let Some(turn) = Turn::take() else { return };
     let mut server = turn.start_server();
+    let session = Session::open_with(None, Duration::from_millis(50));
+    session.counts.wait_for(10);
+    server.kill().expect("it runs");
+    // Without care, this aborts the whole process: the library cancels the thread that is in the callback.
+    assert!(session.join_and_compare() >= 10);
+}
+
+#[test]
+fn after_each_of_many_deaths_of_the_server_a_new_client_opens() {
+    let Some(turn) = Turn::take() else { return };
     for _ in 0..20 {
-        let session = Session::open(None);
+        let mut server = turn.start_server();
+        let session = Session::open();
         session.counts.wait_for(10);
         server.kill().expect("it runs");
         assert!(session.join_and_compare() >= 10);
-        server.restart().expect("the same server starts again");
     }
 }
 
@@ -248,10 +271,10 @@ fn after_each_of_many_deaths_of_the_server_a_new_client_opens() {
 fn a_panicking_callback_ends_the_worker_and_nothing_else() {
     let Some(turn) = Turn::take() else { return };
     let _server = turn.start_server();
-    let session = Session::open(Some(100));
+    let session = Session::open_with(Some(100), Duration::ZERO);
     assert_eq!(session.join_and_compare(), 100);
     // The server and this process go on.
-    let session = Session::open(None);
+    let session = Session::open();
     session.counts.wait_for(10);
     session.close_and_compare();
 }

@@ -26,7 +26,7 @@ mod recorder;
 
 use disk::Saved;
 use jack_client::{Guarded, activate, open};
-use jack_session::{End, Gate, Session, close, connect, register_ports};
+use jack_session::{End, Gate, Session, register_ports};
 use options::{Options, print};
 use recorder::{Recorder, Tally};
 use wav::Recording;
@@ -95,8 +95,7 @@ fn record(options: &Options) -> Result<u8, String> {
     // 5. Start the callbacks, and connect the ports.
     let process = Guarded::new(session.ender().stopper(), process(recorder, ports, &session));
     let client = activate(client, session.events(), process).map_err(|error| error.to_string())?;
-    let client = connect(client, pairs)?;
-    signs.set_connected();
+    let client = session.connect(client, pairs)?;
     print(&format!("recording        {file}, {channels} channels at {rate} Hz\n"));
     if let Some(why) = worker.granted().shortfall() {
         eprintln!("jack_capture: the disk worker has {}: {why}", worker.granted());
@@ -106,7 +105,7 @@ fn record(options: &Options) -> Result<u8, String> {
     let end = session.wait();
 
     // 7. First no more callbacks: this drops the producer. The worker writes what the ring still has, then ends.
-    close("jack_capture", client);
+    session.close("jack_capture", client);
     let saved = worker.stop().map_err(|panic| panic.to_string())?;
 
     // 8. Tell what is in the file, and what is not.

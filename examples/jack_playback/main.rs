@@ -25,7 +25,7 @@ mod player;
 
 use frames::Output;
 use jack_client::{Guarded, activate, open};
-use jack_session::{End, Gate, Session, close, connect, register_ports};
+use jack_session::{End, Gate, Session, register_ports};
 use options::{Options, print};
 use player::{Player, silence};
 use wav::Take;
@@ -99,8 +99,7 @@ fn play(options: &Options) -> Result<u8, String> {
     let player = Player::new(channels, consumer, frames, Arc::clone(&played));
     let process = Guarded::new(session.ender().stopper(), process(player, ports, &session));
     let client = activate(client, session.events(), process).map_err(|error| error.to_string())?;
-    let client = connect(client, pairs)?;
-    signs.set_connected();
+    let client = session.connect(client, pairs)?;
     print(&format!("playing          {file}, {channels} channels at {rate} Hz\n"));
     if let Some(why) = worker.granted().shortfall() {
         eprintln!("jack_playback: the disk worker has {}: {why}", worker.granted());
@@ -110,7 +109,7 @@ fn play(options: &Options) -> Result<u8, String> {
     let end = session.wait();
 
     // 7. No more callbacks. The worker ends for want of a reader, if it has not ended with the file.
-    close("jack_playback", client);
+    session.close("jack_playback", client);
     let (read, mut writer) = worker.stop().map_err(|panic| panic.to_string())?;
 
     // 8. Tell what was played, and what was not.

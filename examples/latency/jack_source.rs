@@ -2,7 +2,7 @@
 
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use jack::{AsyncClient, Client, ClientStatus, Control, NotificationHandler, ProcessHandler, ProcessScope};
@@ -10,14 +10,16 @@ use rt_notify::Stopper;
 
 use super::LOOK_EVERY;
 use super::args::Options;
-use super::jack_client::{Guarded, OpenError, activate, close_within, open};
-use super::jack_server::JackServer;
+use super::jack_client::{Guarded, OpenError, Shutdown, activate, close_within, open};
+use super::jack_server::{JackServer, ServerName};
 use super::probe::{Probe, Shared};
 use super::source::{End, HOW_TO_GET_JACK, Running, Source};
 use super::stats::missed_periods;
 
-/// With [`SILENCE`] before it, this stays below 2 s.
-const CLOSES_WITHIN: Duration = Duration::from_millis(500);
+/// What closing the client may take while the server lives.
+const CLOSES_WITHIN: Duration = Duration::from_secs(5);
+/// What it may take without one: with [`SILENCE`] before it, the run still ends within 2 s.
+const DEAD_CLOSES_WITHIN: Duration = Duration::from_millis(500);
 const CLIENT_NAME: &str = "latency";
 /// A server that makes no callbacks for so long is gone or hangs. `PipeWire` tells its clients nothing when it is killed.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -36,7 +38,8 @@ impl JackSource {
         match open(CLIENT_NAME) {
             Ok(client) => Ok(JackSource { seconds, client, server: None }),
             Err(OpenError::NoServer) if JackServer::is_installed() => {
-                let server = JackServer::start(JackServer::unique_name(), options.rate, options.period)
+                let server = ServerName::claim()
+                    .and_then(|name| JackServer::start(name, options.rate, options.period))
                     .map_err(|error| error.to_string())?;
                 choose_server(server.name());
                 let client = open(CLIENT_NAME).map_err(|error| error.to_string())?;
@@ -82,7 +85,7 @@ impl Source for JackSource {
 
     fn start(self: Box<Self>, probe: Probe, stopper: Stopper) -> Result<Box<dyn Running>, String> {
         let shared = Arc::clone(&probe.shared);
-        let gone = Arc::new(AtomicBool::new(false));
+        let gone = Arc::new(Shutdown::default());
         let events = Events { shared: Arc::clone(&shared), gone: Arc::clone(&gone) };
         let process = Guarded::new(stopper, process(probe));
         let client = activate(self.client, events, process).map_err(|error| error.to_string())?;
@@ -117,14 +120,14 @@ fn process(mut probe: Probe) -> impl FnMut(&Client, &ProcessScope) -> Control + 
 /// Called by threads of the library: nothing here but atomics.
 struct Events {
     shared: Arc<Shared>,
-    gone: Arc<AtomicBool>,
+    gone: Arc<Shutdown>,
 }
 
 impl NotificationHandler for Events {
     // The worker is not stopped from here: a callback that is still running would then count as lost.
     #[allow(unsafe_code, reason = "rust-jack declares it so: this may run like a signal handler")]
     unsafe fn shutdown(&mut self, _: ClientStatus, _: &str) {
-        self.gone.store(true, Ordering::Relaxed);
+        self.gone.has_begun();
     }
 
     fn xrun(&mut self, _: &Client) -> Control {
@@ -138,8 +141,7 @@ struct RunningJack<P: 'static> {
     /// Behind the client, to be dropped after it.
     _server: Option<JackServer>,
     shared: Arc<Shared>,
-    /// Set when the server said that it shuts down, or the library found it dead.
-    gone: Arc<AtomicBool>,
+    gone: Arc<Shutdown>,
     over: Instant,
     looked: Instant,
     silent: Duration,
@@ -148,7 +150,7 @@ struct RunningJack<P: 'static> {
 
 impl<P: ProcessHandler + Send + 'static> Running for RunningJack<P> {
     fn end(&mut self) -> Option<End> {
-        if self.gone.load(Ordering::Relaxed) {
+        if self.gone.came() {
             return Some(End::ServerGone);
         }
         let now = Instant::now();
@@ -167,6 +169,8 @@ impl<P: ProcessHandler + Send + 'static> Running for RunningJack<P> {
     }
 
     fn close(self: Box<Self>) -> bool {
-        close_within(self.client, CLOSES_WITHIN)
+        let gone = self.gone.came() || self.silent > SILENCE;
+        let limit = if gone { DEAD_CLOSES_WITHIN } else { CLOSES_WITHIN };
+        close_within(self.client, &self.gone, limit)
     }
 }

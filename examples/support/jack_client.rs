@@ -1,8 +1,10 @@
 //! What every JACK client of this crate does alike: open, guard the process callback, close.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::path::Path;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 use std::{fmt, mem, thread};
 
 use assert_no_alloc::assert_no_alloc;
@@ -12,6 +14,8 @@ use rt_notify::Stopper;
 
 /// What the server may take to answer a call.
 pub(crate) const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+/// More than a shutdown callback takes, also on a busy machine.
+const CALLBACK_TAKES: Duration = Duration::from_millis(300);
 const NO_SERVER: ClientStatus = ClientStatus::SERVER_FAILED.union(ClientStatus::SERVER_ERROR);
 
 /// Why no client could be opened.
@@ -63,13 +67,51 @@ where
 }
 
 /// Deactivates and closes a client, and says whether that ended within `limit`.
-pub(crate) fn close_within<N, P>(client: AsyncClient<N, P>, limit: Duration) -> bool
+pub(crate) fn close_within<N, P>(client: AsyncClient<N, P>, shutdown: &Arc<Shutdown>, limit: Duration) -> bool
 where
     N: NotificationHandler + Send + Sync + 'static,
     P: ProcessHandler + Send + 'static,
 {
-    // An error only says that the server is gone: the client is closed all the same.
-    within(limit, move || drop(client.deactivate())).is_some()
+    let shutdown = Arc::clone(shutdown);
+    let close = move || {
+        shutdown.wait_until_over();
+        // An error only says that the server is gone: the client is closed all the same.
+        drop(client.deactivate());
+    };
+    within(limit, close).is_some()
+}
+
+/// What the shutdown callback of a client leaves for the other threads: that it came, and in which thread.
+///
+/// Closing a client cancels the library's threads, at any instruction. One that is still in a callback of rust-jack
+/// then takes the whole process with it (`FATAL: exception not rethrown`), because Rust does not let a cancellation
+/// pass. The callback itself is what makes others close the client. So they have to let it get out of the way first:
+/// the library's thread ends right after it.
+#[derive(Debug, Default)]
+pub(crate) struct Shutdown {
+    thread: AtomicI32,
+}
+
+// Ordering: Relaxed; the number stands for nothing else.
+impl Shutdown {
+    /// To be called by the callback, before it tells anybody. Async-signal-safe.
+    pub(crate) fn has_begun(&self) {
+        self.thread.store(rustix::thread::gettid().as_raw_nonzero().get(), Ordering::Relaxed);
+    }
+
+    /// Whether the callback has come.
+    pub(crate) fn came(&self) -> bool {
+        self.thread.load(Ordering::Relaxed) != 0
+    }
+
+    fn wait_until_over(&self) {
+        let thread = format!("/proc/self/task/{}", self.thread.load(Ordering::Relaxed));
+        // A server that only announces its end may leave the thread there; by the deadline the callback is over too.
+        let deadline = Instant::now() + CALLBACK_TAKES;
+        while self.came() && Path::new(&thread).exists() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 /// Makes a call into the library, and gives up on it after `limit`.

@@ -5,11 +5,13 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::os::unix::net::UnixStream;
+use std::os::fd::OwnedFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{self, Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,28 +24,54 @@ const READY_WITHIN: Duration = Duration::from_secs(5);
 const ENDS_WITHIN: Duration = Duration::from_secs(3);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
+const JACK_LISTS: u32 = 8;
+
 /// The realtime priority of the server. Its clients run 5 below it.
 pub(crate) const SERVER_PRIORITY: u8 = 70;
+
+/// A name for a server that nobody else uses while this exists, or a server with this name.
+///
+/// JACK 2 lists ([`JACK_LISTS`]) so many servers per machine at most, and strikes one that was killed off that list only
+/// when its name comes again. So names must come again: with a new one for every server, none would start after a few
+/// crashes.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerName {
+    name: String,
+    /// The kernel lets only one socket have this name, and takes the name back from whoever dies.
+    claim: Arc<UnixListener>,
+}
+
+impl ServerName {
+    /// Claims the first free name.
+    pub(crate) fn claim() -> io::Result<ServerName> {
+        let user = rustix::process::getuid().as_raw();
+        for number in 0..JACK_LISTS {
+            let address = SocketAddr::from_abstract_name(format!("rt-notify-server-{user}-{number}"))?;
+            match UnixListener::bind_addr(&address) {
+                Ok(socket) => {
+                    return Ok(ServerName { name: format!("rt-notify-{number}"), claim: Arc::new(socket) });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("as many private JACK servers are running as JACK allows"))
+    }
+
+    /// What a client's `JACK_DEFAULT_SERVER` must say to reach a server of this name.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.name
+    }
+}
 
 /// A running `jackd -d dummy` of our own. Dropping it stops it and waits for its end.
 #[derive(Debug)]
 pub(crate) struct JackServer {
-    name: String,
-    rate: u32,
-    period: u32,
+    name: ServerName,
     child: Child,
-    /// Whether JACK still lists the server, be it dead or alive.
-    registered: bool,
 }
 
 impl JackServer {
-    /// A server name that no other program uses: one server per process and call.
-    pub(crate) fn unique_name() -> String {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        // Ordering: Relaxed; the number only has to differ, it publishes nothing.
-        format!("rt-notify-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-
     /// Whether `jackd` is on the `PATH`.
     pub(crate) fn is_installed() -> bool {
         let directories = env::var_os("PATH").unwrap_or_default();
@@ -51,18 +79,27 @@ impl JackServer {
     }
 
     /// Starts a server that clients find under `name`, and returns once they can connect.
-    pub(crate) fn start(name: String, rate: u32, period: u32) -> io::Result<JackServer> {
-        let child = spawn(&name, rate, period)?;
-        let mut server = JackServer { name, rate, period, child, registered: true };
-        server.wait_until_ready()?;
+    pub(crate) fn start(name: ServerName, rate: u32, period: u32) -> io::Result<JackServer> {
+        let mut command = Command::new("jackd");
+        command
+            .args(["-R", &format!("-P{SERVER_PRIORITY}"), "-n", name.as_str()])
+            // The default of 2048 ports would lock 107 MB of memory per server.
+            .args(["--port-max", "64"])
+            .args(["-d", "dummy", "-r", &rate.to_string(), "-p", &period.to_string()])
+            // Not read: the server thereby holds its name for as long as it lives, which may be longer than we do.
+            .stdin(OwnedFd::from(name.claim.try_clone()?))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Not in our process group: a Ctrl-C must reach us alone, we stop the server when we are done with it.
+            .process_group(0);
+        die_with_parent(&mut command);
+        let child =
+            command.spawn().map_err(|error| io::Error::new(error.kind(), format!("jackd: {error}")))?;
+        let mut server = JackServer { name, child };
+        server
+            .wait_until_ready()
+            .map_err(|error| io::Error::new(error.kind(), format!("{error}: {command:?}")))?;
         Ok(server)
-    }
-
-    /// Starts it again under the same name, once it has ended in whatever way.
-    pub(crate) fn restart(&mut self) -> io::Result<()> {
-        self.child = spawn(&self.name, self.rate, self.period)?;
-        self.registered = true;
-        self.wait_until_ready()
     }
 
     fn wait_until_ready(&mut self) -> io::Result<()> {
@@ -70,27 +107,23 @@ impl JackServer {
         // A server that was killed leaves its socket behind: only one that accepts proves that it runs.
         while !self.sockets().any(|socket| UnixStream::connect(socket).is_ok()) {
             if let Some(status) = self.child.try_wait()? {
-                self.registered = false;
-                return Err(self.not_ready(&format!("could not start ({status})")));
+                return Err(io::Error::other(format!("jackd could not start ({status})")));
             }
             if Instant::now() >= deadline {
-                return Err(self.not_ready(&format!("was not ready within {READY_WITHIN:?}")));
+                return Err(io::Error::other(format!("jackd was not ready within {READY_WITHIN:?}")));
             }
             thread::sleep(LOOK_EVERY);
         }
         Ok(())
     }
 
-    fn not_ready(&self, what: &str) -> io::Error {
-        let JackServer { name, rate, period, .. } = self;
-        io::Error::other(format!(
-            "jackd {what}; why, tells: jackd -R -n {name} -d dummy -r {rate} -p {period}"
-        ))
-    }
-
     /// What a client's `JACK_DEFAULT_SERVER` must say to reach this server.
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        self.name.as_str()
+    }
+
+    pub(crate) fn runs(&mut self) -> io::Result<bool> {
+        Ok(self.child.try_wait()?.is_none())
     }
 
     /// Sends the server a signal, as somebody else might.
@@ -107,20 +140,16 @@ impl JackServer {
 
     /// Stops the server in order (SIGTERM) and waits for its end: its name can be used again only then.
     pub(crate) fn stop(&mut self) -> io::Result<()> {
-        if self.child.try_wait()?.is_none() {
+        if self.runs()? {
             self.signal(Signal::TERM)?;
         }
         let deadline = Instant::now() + ENDS_WITHIN;
-        let status = loop {
-            if let Some(status) = self.child.try_wait()? {
-                break status;
-            }
+        while self.runs()? {
             if Instant::now() >= deadline {
                 return self.kill();
             }
             thread::sleep(LOOK_EVERY);
-        };
-        self.registered &= !status.success();
+        }
         Ok(())
     }
 
@@ -128,7 +157,7 @@ impl JackServer {
         let user = rustix::process::getuid().as_raw();
         SOCKET_DIRECTORIES
             .iter()
-            .map(move |directory| format!("{directory}/jack_{}_{user}_0", self.name).into())
+            .map(move |directory| format!("{directory}/jack_{}_{user}_0", self.name()).into())
     }
 }
 
@@ -136,14 +165,9 @@ impl Drop for JackServer {
     fn drop(&mut self) {
         // Nobody is left to tell of a failure, and the server dies with this process anyway.
         let _ = self.stop();
-        // JACK 2 registers at most 8 servers per machine, and strikes one that was killed off that list only when its
-        // name comes again. This one never would, and after some crashes no server could start any more.
-        if self.registered && self.restart().is_ok() {
-            let _ = self.stop();
-        }
-        // A server that was killed leaves its sockets and semaphores behind. Their names contain its name, which
-        // nobody else uses.
-        let ours = format!("_{}_", self.name);
+        // A server that was killed leaves its sockets and semaphores behind. Their names contain its name, which still
+        // is ours.
+        let ours = format!("_{}_", self.name());
         for entry in
             SOCKET_DIRECTORIES.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten()
         {
@@ -153,22 +177,6 @@ impl Drop for JackServer {
             }
         }
     }
-}
-
-fn spawn(name: &str, rate: u32, period: u32) -> io::Result<Child> {
-    let mut command = Command::new("jackd");
-    command
-        .args(["-R", &format!("-P{SERVER_PRIORITY}"), "-n", name])
-        // The default of 2048 ports would lock 107 MB of memory per server.
-        .args(["--port-max", "64"])
-        .args(["-d", "dummy", "-r", &rate.to_string(), "-p", &period.to_string()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        // Not in our process group: a Ctrl-C must reach us alone, we stop the server when we are done with it.
-        .process_group(0);
-    die_with_parent(&mut command);
-    command.spawn().map_err(|error| io::Error::new(error.kind(), format!("jackd: {error}")))
 }
 
 /// Has the kernel stop the server when the thread that started it ends in whatever way, also by SIGKILL or an abort.

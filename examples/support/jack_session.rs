@@ -11,7 +11,7 @@ use jack::{AsyncClient, Client, ClientStatus, Control, NotificationHandler, Port
 use rt_notify::{Notifier, Stopper, WaitTimeoutError, Waiter};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::jack_client::{ANSWERS_WITHIN, OpenError, close_within, within};
+use super::jack_client::{ANSWERS_WITHIN, OpenError, Shutdown, close_within, within};
 
 /// A server is gone or hangs if it makes no callback in two looks. `PipeWire` tells its clients nothing when it is
 /// killed. Two, since after a SIGSTOP of this process the first one comes too early.
@@ -159,11 +159,13 @@ impl Gate {
 pub(crate) struct Events {
     ender: Ender,
     signs: Arc<Signs>,
+    shutdown: Arc<Shutdown>,
 }
 
 impl NotificationHandler for Events {
     #[allow(unsafe_code, reason = "rust-jack declares it so: this may run like a signal handler")]
     unsafe fn shutdown(&mut self, _: ClientStatus, _: &str) {
+        self.shutdown.has_begun();
         self.ender.end(End::ServerGone);
     }
 
@@ -182,6 +184,7 @@ impl NotificationHandler for Events {
 pub(crate) struct Session {
     ender: Ender,
     signs: Arc<Signs>,
+    shutdown: Arc<Shutdown>,
     waiter: Waiter,
     /// Keeps the pair open: only an [`Ender`] closes it.
     _notifier: Notifier,
@@ -195,7 +198,7 @@ impl Session {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             end_by_signal(signal, ender.clone())?;
         }
-        Ok(Session { ender, signs: Arc::default(), waiter, _notifier: notifier })
+        Ok(Session { ender, signs: Arc::default(), shutdown: Arc::default(), waiter, _notifier: notifier })
     }
 
     pub(crate) fn ender(&self) -> Ender {
@@ -208,7 +211,7 @@ impl Session {
 
     /// What the server's notifications go to.
     pub(crate) fn events(&self) -> Events {
-        Events { ender: self.ender(), signs: self.signs() }
+        Events { ender: self.ender(), signs: self.signs(), shutdown: Arc::clone(&self.shutdown) }
     }
 
     /// Waits for the end.
@@ -224,6 +227,38 @@ impl Session {
             }
         }
         End::ALL[usize::from(self.ender.cause.load(Ordering::Relaxed))]
+    }
+
+    /// Connects pairs of ports, by name: from the first to the second. The client comes back, unless the server hangs.
+    pub(crate) fn connect<P: ProcessHandler + Send + 'static>(
+        &self,
+        client: AsyncClient<Events, P>,
+        pairs: Vec<(String, String)>,
+    ) -> Result<AsyncClient<Events, P>, String> {
+        let shutdown = Arc::clone(&self.shutdown);
+        let connected = within(ANSWERS_WITHIN, move || {
+            for (from, to) in pairs {
+                if let Err(error) = client.as_client().connect_ports_by_name(&from, &to) {
+                    close_within(client, &shutdown, CLOSES_WITHIN);
+                    return Err(format!("cannot connect {from} to {to}: {}", reason(&error)));
+                }
+            }
+            Ok(client)
+        });
+        let client = connected.ok_or_else(|| OpenError::NoAnswer.to_string())??;
+        self.signs.set_connected();
+        Ok(client)
+    }
+
+    /// First no more callbacks: this drops what they own, and thereby ends the worker.
+    pub(crate) fn close<P: ProcessHandler + Send + 'static>(
+        &self,
+        program: &str,
+        client: AsyncClient<Events, P>,
+    ) {
+        if !close_within(client, &self.shutdown, CLOSES_WITHIN) {
+            eprintln!("{program}: the callbacks could not be ended in order");
+        }
     }
 }
 
@@ -250,38 +285,6 @@ pub(crate) fn register_ports<S: PortSpec + Copy>(
     ports
         .map(|ports| ports.into_iter().unzip())
         .map_err(|error| format!("the JACK server refused a port: {error}"))
-}
-
-/// Connects pairs of ports, by name: from the first to the second. The client comes back, unless the server hangs.
-pub(crate) fn connect<N, P>(
-    client: AsyncClient<N, P>,
-    pairs: Vec<(String, String)>,
-) -> Result<AsyncClient<N, P>, String>
-where
-    N: NotificationHandler + Send + Sync + 'static,
-    P: ProcessHandler + Send + 'static,
-{
-    let connected = within(ANSWERS_WITHIN, move || {
-        for (from, to) in pairs {
-            if let Err(error) = client.as_client().connect_ports_by_name(&from, &to) {
-                drop(client.deactivate());
-                return Err(format!("cannot connect {from} to {to}: {}", reason(&error)));
-            }
-        }
-        Ok(client)
-    });
-    connected.ok_or_else(|| OpenError::NoAnswer.to_string())?
-}
-
-/// First no more callbacks: this drops what they own, and thereby ends the worker.
-pub(crate) fn close<N, P>(program: &str, client: AsyncClient<N, P>)
-where
-    N: NotificationHandler + Send + Sync + 'static,
-    P: ProcessHandler + Send + 'static,
-{
-    if !close_within(client, CLOSES_WITHIN) {
-        eprintln!("{program}: the callbacks could not be ended in order");
-    }
 }
 
 fn reason(error: &jack::Error) -> String {

@@ -17,10 +17,12 @@ mod jack_client;
 mod jack_server;
 #[path = "../examples/support/jack_session.rs"]
 mod jack_session;
+#[allow(dead_code, reason = "its own tests run here")]
 #[path = "../examples/support/options.rs"]
 mod options;
 #[path = "../examples/jack_playback/player.rs"]
 mod player;
+#[allow(dead_code, reason = "these programs neither read their input nor are watched asleep")]
 #[path = "support/programs.rs"]
 mod programs;
 #[path = "../examples/jack_capture/recorder.rs"]
@@ -30,6 +32,8 @@ mod wav;
 
 #[path = "jack_recorder/files.rs"]
 mod files;
+#[path = "jack_recorder/in_process.rs"]
+mod in_process;
 #[path = "jack_recorder/on_a_server.rs"]
 mod on_a_server;
 #[path = "jack_recorder/parts.rs"]

@@ -1,4 +1,7 @@
 //! JACK's frame time: what it tells about callbacks that did not come.
+//!
+//! It counts the periods that the server has run, with or without this client. When the server itself stalls, JACK 2
+//! reports an xrun, and lets its frame time stand still: what went by meanwhile, nobody has counted.
 
 /// Follows the frame times of consecutive periods.
 #[derive(Debug, Default)]

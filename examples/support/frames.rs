@@ -12,6 +12,9 @@ pub(crate) fn write<'a>(
     (from, to): (usize, usize),
     input: impl Fn(usize) -> &'a [f32],
 ) {
+    if from == to {
+        return;
+    }
     let Ok(mut chunk) = ring.write_chunk((to - from) * channels) else { return };
     let (first, second) = chunk.as_mut_slices();
     for channel in 0..channels {
@@ -26,13 +29,16 @@ pub(crate) trait Output {
     fn channel(&mut self, n: usize) -> &mut [f32];
 }
 
-/// Reads the frames `from..to` of a period, or none of them: the ring counts them as missing. `true` if it did.
+/// Reads the frames `from..to` of a period, or none of them: the ring counts them as missing. Says whether it did.
 pub(crate) fn read(
     ring: &mut RtConsumer<f32>,
     channels: usize,
     (from, to): (usize, usize),
     output: &mut impl Output,
 ) -> bool {
+    if from == to {
+        return false;
+    }
     let Ok(chunk) = ring.read_chunk((to - from) * channels) else { return false };
     let (first, second) = chunk.as_slices();
     for channel in 0..channels {

@@ -192,7 +192,6 @@ mod tests {
             ("--channels 1.5 a.wav", "--channels"),
             ("--channels 1 --port a:b --port c:d a.wav", "ports"),
             ("-n a:b a.wav", "a:b"),
-            ("-n default a.wav", "default"),
         ] {
             let message = parse_words(line).unwrap_err();
             assert!(message.contains(named) && message.lines().count() == 1, "{line}: {message}");

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 /// Every notifier is gone, or the pair was [stopped](crate::Stopper::stop), and nothing is left to hand out.
 ///
@@ -37,6 +38,18 @@ impl fmt::Display for TryWaitError {
 
 impl Error for TryWaitError {}
 
+/// [`TryWaitError::Empty`] is [`io::ErrorKind::WouldBlock`], [`TryWaitError::Closed`] is [`io::ErrorKind::BrokenPipe`]:
+/// for `AsyncFd::try_io` and the like.
+impl From<TryWaitError> for io::Error {
+    fn from(error: TryWaitError) -> Self {
+        match error {
+            // Of the kind alone: this one is no failure, and must not allocate at every turn of a loop.
+            TryWaitError::Empty => io::ErrorKind::WouldBlock.into(),
+            TryWaitError::Closed => io::Error::new(io::ErrorKind::BrokenPipe, error),
+        }
+    }
+}
+
 impl From<Closed> for TryWaitError {
     fn from(_: Closed) -> Self {
         TryWaitError::Closed
@@ -66,5 +79,23 @@ impl Error for WaitTimeoutError {}
 impl From<Closed> for WaitTimeoutError {
     fn from(_: Closed) -> Self {
         WaitTimeoutError::Closed
+    }
+}
+
+impl WaitTimeoutError {
+    /// What is left of the error of a wait that has no deadline.
+    pub(crate) fn only_closed(self) -> Closed {
+        debug_assert_eq!(self, WaitTimeoutError::Closed);
+        Closed
+    }
+}
+
+/// A timed wait that tries once.
+impl From<TryWaitError> for WaitTimeoutError {
+    fn from(error: TryWaitError) -> Self {
+        match error {
+            TryWaitError::Empty => WaitTimeoutError::Timeout,
+            TryWaitError::Closed => WaitTimeoutError::Closed,
+        }
     }
 }

@@ -71,10 +71,19 @@
 //! Linux. Elsewhere the crate compiles and waits correctly, but timed waits look at the word once per millisecond, and
 //! priorities are not granted.
 
+mod end;
 mod error;
+#[cfg(feature = "mio")]
+mod mio;
 mod notifier;
 mod parking;
+#[cfg(unix)]
+mod poll_loop;
+#[cfg(unix)]
+mod poll_waiter;
 mod priority;
+#[cfg(feature = "ring")]
+pub mod ring;
 mod semaphore;
 mod shared;
 mod state;
@@ -88,6 +97,10 @@ mod worker;
 
 pub use error::{Closed, TryWaitError, WaitTimeoutError};
 pub use notifier::{NOTIFY_MANY_MAX, Notifier};
+#[cfg(unix)]
+pub use poll_loop::{Armed, PollLoop};
+#[cfg(unix)]
+pub use poll_waiter::PollWaiter;
 pub use priority::{Granted, Policy, Priority, PriorityError};
 pub use semaphore::Semaphore;
 pub use stopper::Stopper;

@@ -1,9 +1,15 @@
 //! The realtime side: posts.
 
 use std::fmt;
+#[cfg(unix)]
+use std::io;
 
+#[cfg(unix)]
+use crate::PollWaiter;
 use crate::Waiter;
-use crate::shared::{Handle, Shared};
+use crate::shared::{Bell, Handle, Shared};
+#[cfg(unix)]
+use crate::sys::Event;
 use crate::word::MOST_AT_ONCE;
 
 /// The most that one [`Notifier::notify_many`] counts.
@@ -51,8 +57,35 @@ impl Notifier {
     /// Not realtime-safe: it allocates, and frees what earlier pairs have left behind.
     #[must_use]
     pub fn new() -> (Notifier, Waiter) {
-        let (notifier, waiter) = Shared::pair();
+        let (notifier, waiter) = Shared::pair(Bell::Futex);
         (Notifier { shared: notifier }, Waiter::new(waiter))
+    }
+
+    /// Makes a pair whose [`PollWaiter`] is a descriptor as well, to be polled together with others: an `eventfd` on
+    /// Linux, a pipe elsewhere. Unix only.
+    ///
+    /// Not realtime-safe: it allocates, opens a descriptor, and frees what earlier pairs have left behind. The
+    /// notifier is the same as that of [`Notifier::new`]; where it makes a system call, that is a non-blocking
+    /// `write`.
+    ///
+    /// # Errors
+    ///
+    /// That of `eventfd(2)` or `pipe2(2)`: no descriptor is left, for instance (`EMFILE`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn main() -> std::io::Result<()> {
+    /// let (notifier, mut waiter) = rt_notify::Notifier::pollable()?;
+    /// notifier.notify();
+    /// assert_eq!(waiter.wait(), Ok(1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(unix)]
+    pub fn pollable() -> io::Result<(Notifier, PollWaiter)> {
+        let (notifier, waiter) = Shared::pair(Bell::Event(Event::new()?));
+        Ok((Notifier { shared: notifier }, PollWaiter::new(waiter)))
     }
 
     /// Posts one notification, and wakes the waiter if it sleeps.
@@ -93,10 +126,15 @@ impl Notifier {
     #[inline]
     pub fn notify_many(&self, n: u32) {
         if n > NOTIFY_MANY_MAX {
-            self.shared.notify_and_flush(NOTIFY_MANY_MAX);
+            self.notify_and_flush(n);
         } else if n > 0 {
             self.shared.notify(n);
         }
+    }
+
+    /// [`notify_many`](Notifier::notify_many) and [`flush`](Notifier::flush), by one system call at most.
+    pub(crate) fn notify_and_flush(&self, n: u32) {
+        self.shared.notify_and_flush(n.min(NOTIFY_MANY_MAX));
     }
 
     /// Ends the waiter's present or next [`wait_for`](Waiter::wait_for), even if its target is not reached.

@@ -9,6 +9,8 @@ use crate::parking::{Node, abort_if_absurd, parking};
 use crate::state::State;
 use crate::sync::atomic::AtomicUsize;
 use crate::sync::atomic::Ordering::{AcqRel, Relaxed};
+#[cfg(unix)]
+use crate::sys::Event;
 
 /// What notifiers, stoppers and the waiter of one pair share.
 #[repr(C)]
@@ -17,16 +19,28 @@ pub(crate) struct Shared {
     /// How many notifiers there are. Apart from the node's count of all handles, which decides freeing: this one
     /// decides closing, and stoppers must not keep a pair open.
     notifiers: AtomicUsize,
+    bell: Bell,
     state: State,
+}
+
+/// What a notifier does to wake the waiter.
+pub(crate) enum Bell {
+    /// Wakes the futex that is the word.
+    Futex,
+    /// Makes a descriptor readable. It is closed together with the block, so that a late post never hits a reused
+    /// number.
+    #[cfg(unix)]
+    Event(Event),
 }
 
 impl Shared {
     /// A block with one notifier's handle and one waiter's. Frees, in passing, what earlier pairs left behind.
-    pub(crate) fn pair() -> (Handle, WaiterHandle) {
+    pub(crate) fn pair(bell: Bell) -> (Handle, WaiterHandle) {
         parking().sweep();
         let shared = Box::new(Shared {
             node: Node::new(2, Shared::free),
             notifiers: AtomicUsize::new(1),
+            bell,
             state: State::new(),
         });
         let shared = NonNull::from(Box::leak(shared));
@@ -46,10 +60,27 @@ impl Shared {
         &self.state
     }
 
+    /// The descriptor that rings.
+    ///
+    /// # Panics
+    ///
+    /// If the pair has none: only a `PollWaiter`, which is made with one, asks.
+    #[cfg(unix)]
+    pub(crate) fn event(&self) -> &Event {
+        match &self.bell {
+            Bell::Event(event) => event,
+            Bell::Futex => unreachable!("a pair without a descriptor has no PollWaiter"),
+        }
+    }
+
     /// Gets the waiter to look at the word. At most one system call; it never blocks.
     #[inline(never)]
     pub(crate) fn ring(&self) {
-        self.state.wake();
+        match &self.bell {
+            Bell::Futex => self.state.wake(),
+            #[cfg(unix)]
+            Bell::Event(event) => event.post(),
+        }
     }
 
     #[inline]

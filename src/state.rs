@@ -211,6 +211,36 @@ impl State {
         Some(armed)
     }
 
+    /// Takes all that is pending and asks to be rung at the next notification, in one step. Returns the word as it
+    /// was. For a waiter whose descriptor may be in a poller: it is armed whenever it is not looking.
+    pub(crate) fn take_and_arm(&self, goal: Goal) -> Word {
+        self.arm_keeping(CLOSED | SLEEP | if goal.flush { 0 } else { FLUSH })
+    }
+
+    /// Takes nothing, and asks to be rung at the next notification. Returns the word as it was.
+    pub(crate) fn rearm(&self) -> Word {
+        self.arm_keeping(!ARMED)
+    }
+
+    /// Keeps those bits of the word and arms, for target 1, with a new sleep number: a descriptor that was drained of
+    /// a ring must be rung anew. A closed word is not armed: nothing will come that the waiter has not been told.
+    fn arm_keeping(&self, keep: u32) -> Word {
+        // Ordering: Relaxed, as in `arm`.
+        self.target.store(1, Relaxed);
+        let mut seen = self.look();
+        loop {
+            // Ordering: Relaxed, as in `arm`.
+            self.rung.store(seen.sleep(), Relaxed);
+            let kept = Word(seen.0 & keep);
+            let next = if seen.is_closed() { kept } else { kept.arming() };
+            // Ordering: Release as in `arm`, Acquire as in `take`; Relaxed on failure: another look.
+            match self.word.compare_exchange_weak(seen.0, next.0, AcqRel, Relaxed) {
+                Ok(_) => return seen,
+                Err(now) => seen = Word(now),
+            }
+        }
+    }
+
     /// Takes back `arm` and returns the word as it was.
     pub(crate) fn disarm(&self) -> Word {
         // Ordering: Relaxed; if the caller then finds something pending, it takes it.

@@ -4,3 +4,7 @@
 pub(crate) use loom::sync::atomic;
 #[cfg(not(all(test, rt_notify_loom)))]
 pub(crate) use std::sync::atomic;
+
+/// The ring: rtrb's, or a model of it whose atomics are loom's.
+#[cfg(all(feature = "ring", not(all(test, rt_notify_loom))))]
+pub(crate) use ::rtrb;

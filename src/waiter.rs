@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use crate::end::End;
 use crate::shared::WaiterHandle;
 use crate::state::Goal;
 use crate::wait::impl_wait;
-use crate::word::Word;
 use crate::{Closed, Stopper, TryWaitError, WaitTimeoutError};
 
 /// Waits for the notifications of a [`Notifier`](crate::Notifier), on a futex.
@@ -20,13 +20,12 @@ use crate::{Closed, Stopper, TryWaitError, WaitTimeoutError};
 /// what is pending; from then on every wait returns [`Closed`] at once.
 pub struct Waiter {
     shared: WaiterHandle,
-    /// A taking operation has seen CLOSED: what is notified now comes too late.
-    ended: bool,
+    end: End,
 }
 
 impl Waiter {
     pub(crate) fn new(shared: WaiterHandle) -> Self {
-        Waiter { shared, ended: false }
+        Waiter { shared, end: End::default() }
     }
 
     /// Takes *all* pending notifications and returns their number, unlike [`Semaphore::wait`](crate::Semaphore::wait),
@@ -58,7 +57,7 @@ impl Waiter {
     /// assert_eq!(worker.join().unwrap(), 1000);
     /// ```
     pub fn wait(&mut self) -> Result<u32, Closed> {
-        self.block(Goal::ANY, None).map_err(only_closed)
+        self.block(Goal::ANY, None).map_err(WaitTimeoutError::only_closed)
     }
 
     /// Takes all pending notifications, if there are any. Never sleeps.
@@ -81,7 +80,7 @@ impl Waiter {
     /// assert_eq!(waiter.try_wait(), Err(TryWaitError::Closed));
     /// ```
     pub fn try_wait(&mut self) -> Result<u32, TryWaitError> {
-        if !self.ended && !Goal::ANY.is_met_by(self.shared.state().look()) {
+        if !self.end.has_come() && !Goal::ANY.is_met_by(self.shared.state().look()) {
             return Err(TryWaitError::Empty);
         }
         Ok(self.take(Goal::ANY)?)
@@ -109,10 +108,7 @@ impl Waiter {
     /// ```
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<u32, WaitTimeoutError> {
         if timeout.is_zero() {
-            return self.try_wait().map_err(|error| match error {
-                TryWaitError::Empty => WaitTimeoutError::Timeout,
-                TryWaitError::Closed => WaitTimeoutError::Closed,
-            });
+            return Ok(self.try_wait()?);
         }
         self.block(Goal::ANY, Instant::now().checked_add(timeout))
     }
@@ -168,7 +164,7 @@ impl Waiter {
     /// assert_eq!(waiter.wait_for(4), Err(Closed));
     /// ```
     pub fn wait_for(&mut self, n: u32) -> Result<u32, Closed> {
-        self.block(Goal::at_least(n), None).map_err(only_closed)
+        self.block(Goal::at_least(n), None).map_err(WaitTimeoutError::only_closed)
     }
 
     /// [`wait_for`](Waiter::wait_for), until `deadline` at most.
@@ -211,7 +207,7 @@ impl Waiter {
         let mut armed = false;
         loop {
             let mut seen = state.look();
-            if self.ended || goal.is_met_by(seen) {
+            if self.end.has_come() || goal.is_met_by(seen) {
                 return Ok(self.take(goal)?);
             }
             if armed {
@@ -231,19 +227,9 @@ impl Waiter {
 
     /// Takes what is pending, and notes the end.
     fn take(&mut self, goal: Goal) -> Result<u32, Closed> {
-        if self.ended {
-            return Err(Closed);
-        }
-        let taken: Word = self.shared.state().take(goal);
-        self.ended = taken.is_closed();
-        if self.ended && taken.count() == 0 { Err(Closed) } else { Ok(taken.count()) }
+        self.end.tell_if_come()?;
+        self.end.hand_out(self.shared.state().take(goal))
     }
-}
-
-/// A wait without a deadline has no timeout.
-fn only_closed(error: WaitTimeoutError) -> Closed {
-    debug_assert_eq!(error, WaitTimeoutError::Closed);
-    Closed
 }
 
 impl_wait!(Waiter);

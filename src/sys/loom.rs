@@ -99,3 +99,39 @@ impl Deref for Futex {
         &self.word
     }
 }
+
+/// A model of the descriptor: readable or not. Its mutex is the kernel's lock.
+pub(crate) struct Event {
+    readable: Mutex<bool>,
+    wakeup: Condvar,
+}
+
+impl Event {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        Ok(Event { readable: Mutex::new(false), wakeup: Condvar::new() })
+    }
+
+    pub(crate) fn post(&self) {
+        *self.readable.lock().unwrap() = true;
+        self.wakeup.notify_one();
+    }
+
+    pub(crate) fn drain(&self) {
+        *self.readable.lock().unwrap() = false;
+    }
+
+    pub(crate) fn sleep(&self, until: Option<Instant>) {
+        let mut readable = self.readable.lock().unwrap();
+        while !*readable && until.is_none_or(|at| Instant::now() < at) {
+            readable = self.wakeup.wait(readable).unwrap();
+        }
+    }
+
+    pub(crate) fn fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        unreachable!("models sleep on the event itself")
+    }
+
+    pub(crate) fn is_readable(&self) -> bool {
+        *self.readable.lock().unwrap()
+    }
+}

@@ -1,6 +1,6 @@
-//! What depends on the operating system. This file alone decides which module is compiled.
+//! What depends on the operating system, or is a model of it.
 //!
-//! Each platform module exposes one type, [`Futex`]: an `AtomicU32` (by `Deref`) on which a thread can sleep.
+//! Every platform has a [`Futex`]: an `AtomicU32` (by `Deref`) on which a thread can sleep.
 //!
 //! - `new(u32)`: const where the platform's atomics are.
 //! - `wait(&self, expected)`: sleeps unless the word no longer holds `expected`. May return for no reason.
@@ -8,25 +8,27 @@
 //! - `wake(&self, n)`: wakes up to `n` sleepers. One system call that never blocks; `errno` is kept. It uses the
 //!   word's *address* alone, so that it may run after the word's owner is gone.
 //!
+//! Every unix has an [`Event`]: a descriptor that is readable from a post until it is drained.
+//!
+//! - `new()`: both ends non-blocking and close-on-exec from the start.
+//! - `post(&self)`: makes it readable. One system call that never blocks; `errno` is kept. Full is readable.
+//! - `drain(&self)`: makes it unreadable.
+//! - `sleep(&self, until)`: sleeps until it is readable, or it is late. May return for no reason.
+//! - `fd(&self)`: what to poll for readability.
+//!
 //! For workers, `sched` has `ThisThread`, a [`Scheduler`](crate::priority::Scheduler), and `set_cpus`; `signals` has
 //! the guard `SignalsBlocked`.
 
 #[cfg(all(test, rt_notify_loom))]
-mod loom;
-#[cfg(all(test, rt_notify_loom))]
-pub(crate) use self::loom::Futex;
+#[path = "loom.rs"]
+mod os;
 
-#[cfg(all(target_os = "linux", not(all(test, rt_notify_loom))))]
-mod errno;
-#[cfg(all(target_os = "linux", not(all(test, rt_notify_loom))))]
-mod linux;
-#[cfg(all(target_os = "linux", not(all(test, rt_notify_loom))))]
-pub(crate) use self::linux::Futex;
+#[cfg(not(all(test, rt_notify_loom)))]
+mod os;
 
-#[cfg(not(any(target_os = "linux", all(test, rt_notify_loom))))]
-mod portable;
-#[cfg(not(any(target_os = "linux", all(test, rt_notify_loom))))]
-pub(crate) use self::portable::Futex;
+#[cfg(unix)]
+pub(crate) use os::Event;
+pub(crate) use os::Futex;
 
 #[cfg(target_os = "linux")]
 pub(crate) mod sched;

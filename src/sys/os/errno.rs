@@ -4,6 +4,18 @@
 
 use std::mem::size_of;
 
+#[cfg(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"))]
+use libc::__errno as location;
+#[cfg(not(any(
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "android",
+    target_os = "netbsd",
+    target_os = "openbsd"
+)))]
+use libc::__errno_location as location;
+#[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
+use libc::__error as location;
 use rustix::io::Errno;
 
 /// rustix has two backends; a dependency elsewhere in the tree, or the architecture, decides which. The raw one
@@ -23,15 +35,15 @@ pub(crate) fn keep(call: impl FnOnce()) {
 }
 
 fn get() -> i32 {
-    // SAFETY: `__errno_location` has no precondition and returns a pointer valid for this thread.
-    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: `location` has no precondition and returns a pointer valid for this thread.
+    let errno = unsafe { location() };
     // SAFETY: it points to this thread's `errno`, which no other thread touches.
     unsafe { *errno }
 }
 
 fn set(value: i32) {
-    // SAFETY: `__errno_location` has no precondition and returns a pointer valid for this thread.
-    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: `location` has no precondition and returns a pointer valid for this thread.
+    let errno = unsafe { location() };
     // SAFETY: it points to this thread's `errno`, which no other thread touches.
     unsafe { *errno = value };
 }

@@ -8,7 +8,7 @@ mod support;
 
 use std::io;
 
-use support::{DEVICE, EVENTUALLY, JackServer, PERIOD, Program};
+use support::{DEVICE, EVENTUALLY, JackServer, PERIOD, Program, ServerName};
 use support::{can_run, complaints, mio_alsa, number, start_server};
 
 #[test]
@@ -84,7 +84,9 @@ fn without_a_server_the_program_says_so_in_one_line() {
         return;
     }
     let arguments = format!("--device {DEVICE} --seconds 1");
-    let mut command = mio_alsa(&JackServer::unique_name(), &arguments);
+    // Claimed, but no server is started.
+    let name = ServerName::claim().expect("a free name");
+    let mut command = mio_alsa(name.as_str(), &arguments);
     let ended = Program::start(&mut command).end_within(EVENTUALLY);
     ended.assert_code(1);
     let complaints = complaints(&ended);

@@ -15,7 +15,7 @@ mod jack_server;
 #[path = "../../../../tests/support/programs.rs"]
 mod programs;
 
-pub(crate) use jack_server::JackServer;
+pub(crate) use jack_server::{JackServer, ServerName};
 pub(crate) use programs::{EVENTUALLY, Ended, Program};
 
 /// A device of `asoundrc`.
@@ -61,7 +61,7 @@ pub(crate) fn start_server() -> Server {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let deadline = Instant::now() + EVENTUALLY;
     loop {
-        match JackServer::start(JackServer::unique_name(), RATE, PERIOD) {
+        match ServerName::claim().and_then(|name| JackServer::start(name, RATE, PERIOD)) {
             Ok(jack) => break Server { jack, _turn: turn },
             // A machine can have eight servers, and others may use them.
             Err(error) => assert!(Instant::now() < deadline, "{error}"),

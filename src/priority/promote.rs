@@ -124,7 +124,12 @@ impl Order {
             None => None,
         };
         if !policy_first && self.policy != Policy::Unknown {
-            scheduler.set_policy(self.policy, 0)?;
+            match scheduler.set_policy(self.policy, 0) {
+                // Only reset-on-fork is missing. The kernel never refuses that; a sandbox that does is no reason to
+                // deny a nice value, or to fail a worker for which nothing was asked.
+                Err(_) if before.policy == self.policy => {}
+                result => result?,
+            }
         }
         Ok(denied)
     }

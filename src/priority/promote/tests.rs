@@ -13,13 +13,22 @@ struct Model {
     nice_floor: i8,
     /// The cgroup has no realtime budget.
     no_budget: bool,
+    /// Refuses every call that sets a policy, as other sandboxes do.
+    no_policies: bool,
     /// Answers with success and does nothing, as some sandboxes do.
     lies: bool,
 }
 
 impl Model {
     fn new(rtprio: u8, nice_floor: i8) -> Self {
-        Model { state: Cell::new(PLAIN), rtprio, nice_floor, no_budget: false, lies: false }
+        Model {
+            state: Cell::new(PLAIN),
+            rtprio,
+            nice_floor,
+            no_budget: false,
+            no_policies: false,
+            lies: false,
+        }
     }
 
     fn starting(self, state: State) -> Self {
@@ -66,7 +75,7 @@ impl Scheduler for Model {
             Policy::Idle => true,
             _ => return Err(io::Error::from_raw_os_error(EINVAL)),
         };
-        if !permitted {
+        if !permitted || self.no_policies {
             return Err(io::Error::from_raw_os_error(EPERM));
         }
         self.edit(|state| {
@@ -290,5 +299,18 @@ fn success_without_effect_is_reported() {
         let granted = order(priority).apply(&model).unwrap();
         assert_eq!(state(&granted), PLAIN);
         assert!(granted.shortfall().is_some());
+    }
+}
+
+#[test]
+fn nice_is_granted_where_policies_cannot_be_set() {
+    for (asked, expected) in
+        [(None, PLAIN), (Some(Priority::Nice(-5)), nice(-5)), (Some(Priority::Fifo(1)), nice(-20))]
+    {
+        let mut model = Model::new(99, -20);
+        model.no_policies = true;
+        let (state, shortfall) = fall_back_to(&model, Order::new(asked, PLAIN));
+        assert_eq!(state, expected);
+        assert_eq!(shortfall.is_some(), asked == Some(Priority::Fifo(1)));
     }
 }

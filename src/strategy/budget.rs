@@ -3,6 +3,9 @@
 /// It holds the share of so much time, and is full at first: learning costs more than knowing.
 pub(super) const WINDOW: f64 = 200e6;
 
+/// Tokens left over are spent in about so many periods.
+const PACE: f64 = 32.0;
+
 #[derive(Clone, Debug)]
 pub(super) struct Budget {
     share: f64,
@@ -22,6 +25,11 @@ impl Budget {
         self.filled = Some(now);
         self.tokens = (self.tokens + passed * self.share).min(WINDOW * self.share);
         self.tokens.max(0.0)
+    }
+
+    /// How long spinning may last now and in every such period, so that the tokens neither run out nor pile up.
+    pub(super) fn bearable(&self, period: f64) -> f64 {
+        self.share * period + self.tokens.max(0.0) / PACE
     }
 
     pub(super) fn spend(&mut self, time: f64) {

@@ -46,9 +46,9 @@ impl Margin {
         self.samples = self.samples.saturating_add(1);
     }
 
-    /// It was not enough.
-    pub(super) fn missed(&mut self) {
-        self.quantile = (self.get() * WIDEN).min(self.most);
+    /// So much was not enough.
+    pub(super) fn missed(&mut self, time: f64) {
+        self.quantile = self.quantile.max(time * WIDEN).min(self.most);
     }
 
     /// What was learnt no longer holds.

@@ -6,13 +6,15 @@ mod margin;
 mod predictor;
 mod spinning;
 mod stats;
+mod wait;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-pub(crate) use self::predictor::{Plan, Predictor, Seen};
-pub(crate) use self::spinning::Spinning;
+use self::predictor::{Plan, Predictor, Seen};
+use self::spinning::Spinning;
 pub use self::stats::WaitStats;
+pub(crate) use self::wait::Waiting;
 
 /// How a [`Waiter`](crate::Waiter) waits. The notifiers neither change nor know.
 ///
@@ -103,7 +105,7 @@ impl Periodic {
 }
 
 /// A strategy at work.
-pub(crate) enum Strategy {
+enum Strategy {
     Block,
     Spin(Duration),
     Interval(Duration),
@@ -114,12 +116,16 @@ pub(crate) enum Strategy {
 const SHORTEST_INTERVAL: Duration = Duration::from_micros(10);
 
 impl Strategy {
-    pub(crate) fn new(strategy: WaitStrategy) -> Strategy {
+    fn new(strategy: WaitStrategy) -> Strategy {
         match strategy {
             WaitStrategy::Block => Strategy::Block,
             WaitStrategy::Spin(long) => Strategy::Spin(long),
             WaitStrategy::Interval(every) => Strategy::Interval(every.max(SHORTEST_INTERVAL)),
             WaitStrategy::Periodic(periodic) => Strategy::Periodic(Box::new(Predictor::new(&periodic))),
         }
+    }
+
+    fn spins(&self) -> bool {
+        matches!(self, Strategy::Spin(_) | Strategy::Periodic(_))
     }
 }

@@ -35,7 +35,7 @@ const LAG: f64 = 0.1;
 
 /// What a wait is to do. Times are nanoseconds since the waiter's epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Plan {
+pub(super) enum Plan {
     /// Sleep until notified.
     Block,
     /// Sleep until `from`, though notified earlier if need be; look until `until`; then sleep until notified.
@@ -44,7 +44,7 @@ pub(crate) enum Plan {
 
 /// How a wait met its notification.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Seen {
+pub(super) enum Seen {
     /// At its start.
     Pending,
     /// While spinning, which had begun then.
@@ -56,7 +56,7 @@ pub(crate) enum Seen {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Predictor {
+pub(super) struct Predictor {
     state: State,
     margin: Margin,
     budget: Budget,
@@ -106,7 +106,7 @@ impl Search {
 }
 
 impl Predictor {
-    pub(crate) fn new(config: &Periodic) -> Predictor {
+    pub(super) fn new(config: &Periodic) -> Predictor {
         Predictor {
             state: State::Searching(Search::default()),
             margin: Margin::new(nanos(*config.margin.start()), nanos(*config.margin.end())),
@@ -119,31 +119,39 @@ impl Predictor {
     }
 
     /// The period, while locked.
-    pub(crate) fn period(&self) -> Option<f64> {
+    pub(super) fn period(&self) -> Option<f64> {
         match &self.state {
             State::Locked { dll, .. } => Some(dll.period()),
             State::Searching(_) => None,
         }
     }
 
-    pub(crate) fn margin(&self) -> f64 {
+    pub(super) fn margin(&self) -> f64 {
         self.margin.get()
     }
 
-    pub(crate) fn over_budget(&self) -> u64 {
+    pub(super) fn over_budget(&self) -> u64 {
         self.over_budget
     }
 
     /// What the wait that begins `now` is to do. `hint` is what `expect_next` announced last.
-    pub(crate) fn plan(&mut self, now: f64, hint: Option<f64>) -> Plan {
+    pub(super) fn plan(&mut self, now: f64, hint: Option<f64>) -> Plan {
         let left = self.budget.left(now);
-        let margin = self.margin.get();
-        self.hint.at = hint.filter(|at| at + self.hint.lag + margin > now);
-        let expected = match (self.hint.at, &self.state) {
-            (Some(at), _) => Some(at + self.hint.lag),
-            (None, State::Locked { dll, .. }) => Some(dll.next()),
-            (None, State::Searching(_)) => None,
+        let learnt = self.margin.get();
+        self.hint.at = hint.filter(|at| at + self.hint.lag + learnt > now);
+        let (expected, margin) = match (self.hint.at, &self.state) {
+            (Some(at), State::Searching(_)) => {
+                (Some(at + self.hint.lag), learnt.min(self.budget.bearable(at - now)))
+            }
+            (Some(at), State::Locked { dll, .. }) => {
+                (Some(at + self.hint.lag), learnt.min(self.budget.bearable(dll.period())))
+            }
+            (None, State::Locked { dll, .. }) => {
+                (Some(dll.next()), learnt.min(self.budget.bearable(dll.period())))
+            }
+            (None, State::Searching(_)) => (None, learnt),
         };
+        let margin = margin.max(self.margin.least());
         self.plan = match expected {
             // If its moment has passed, a notification that is late is not worth spinning for.
             Some(expected) if expected + margin > now => {
@@ -161,12 +169,12 @@ impl Predictor {
     }
 
     /// So long was spent spinning.
-    pub(crate) fn spun(&mut self, time: f64) {
+    pub(super) fn spun(&mut self, time: f64) {
         self.budget.spend(time);
     }
 
     /// The planned wait met its notification at `at`, which is when it was seen.
-    pub(crate) fn met(&mut self, at: f64, seen: Seen) {
+    pub(super) fn met(&mut self, at: f64, seen: Seen) {
         self.learn_margin(at, seen);
         if self.hint.at.is_some() {
             self.learn_lag(at, seen);
@@ -231,7 +239,7 @@ impl Predictor {
     }
 
     fn learn_margin(&mut self, at: f64, seen: Seen) {
-        let Plan::Spin { from, .. } = self.plan else { return };
+        let Plan::Spin { from, until } = self.plan else { return };
         match seen {
             Seen::Spinning { since } => {
                 let expected = self.expected();
@@ -239,7 +247,7 @@ impl Predictor {
                 let overshoot = since - from;
                 self.margin.needed((expected - at + overshoot).max(at - expected));
             }
-            Seen::Woken | Seen::Late => self.margin.missed(),
+            Seen::Woken | Seen::Late => self.margin.missed((until - from) / 2.0),
             Seen::Pending => {}
         }
     }

@@ -13,7 +13,7 @@ const SHORT_BLOCK: Duration = Duration::from_micros(1);
 
 /// What spinning has to respect: one CPU for the notifier, and the kernel's limit on realtime threads.
 #[derive(Debug)]
-pub(crate) struct Spinning {
+pub(super) struct Spinning {
     /// The CPUs that a quota leaves to the process, as far as could be told where the strategy was chosen.
     quota: usize,
     /// What was found out for the thread that waits.
@@ -30,7 +30,7 @@ struct ThisThread {
 }
 
 impl Spinning {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         // Besides a quota of the process this knows the calling thread's CPUs; that of the waiting thread are asked for
         // there. Where it is limited to one, the quota cannot be told.
         let parallelism = thread::available_parallelism().map_or(1, NonZero::get);
@@ -39,25 +39,25 @@ impl Spinning {
     }
 
     /// Whether the calling thread may spin: somewhere else there must be a CPU for the notifier.
-    pub(crate) fn is_allowed(&mut self) -> bool {
+    pub(super) fn is_allowed(&mut self) -> bool {
         self.thread().allowed
     }
 
     /// The thread has just slept.
-    pub(crate) fn has_blocked(&mut self) {
+    pub(super) fn has_blocked(&mut self) {
         if let Some(thread) = &mut self.thread {
             thread.blocked = Instant::now();
         }
     }
 
     /// Whether the calling thread has gone so long without blocking that it must not spin again before.
-    pub(crate) fn must_block(&mut self) -> bool {
+    pub(super) fn must_block(&mut self) -> bool {
         let thread = self.thread();
         thread.most.is_some_and(|most| thread.blocked.elapsed() >= most)
     }
 
     /// Blocks for a moment if it must.
-    pub(crate) fn block_if_due(&mut self) {
+    pub(super) fn block_if_due(&mut self) {
         if self.must_block() {
             thread::sleep(SHORT_BLOCK);
             self.has_blocked();

@@ -4,6 +4,8 @@ mod budget;
 mod dll;
 mod margin;
 mod predictor;
+#[cfg(all(test, not(rt_notify_loom)))]
+mod simulation;
 mod spinning;
 mod stats;
 mod wait;

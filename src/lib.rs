@@ -73,6 +73,7 @@
 
 mod end;
 mod error;
+mod hint;
 #[cfg(feature = "mio")]
 mod mio;
 mod notifier;
@@ -88,6 +89,7 @@ mod semaphore;
 mod shared;
 mod state;
 mod stopper;
+mod strategy;
 mod sync;
 mod sys;
 mod wait;
@@ -104,6 +106,7 @@ pub use poll_waiter::PollWaiter;
 pub use priority::{Granted, Policy, Priority, PriorityError};
 pub use semaphore::Semaphore;
 pub use stopper::Stopper;
+pub use strategy::{Periodic, WaitStats, WaitStrategy};
 pub use wait::Wait;
 pub use waiter::Waiter;
 pub use worker::{OnDenied, Worker, WorkerBuilder, WorkerPanic};

@@ -15,8 +15,9 @@ mod threads;
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use freeze::{Point, freeze};
@@ -42,6 +43,8 @@ struct Reader {
     /// What is written here before a notification is copied to `seen` after the wait that takes it.
     message: Arc<AtomicU32>,
     seen: Arc<AtomicU32>,
+    /// While this is set, it does not go to sleep again.
+    hold: Arc<AtomicBool>,
     thread: Sleeper<()>,
 }
 
@@ -50,16 +53,20 @@ impl Reader {
         let total = Arc::new(AtomicU32::new(0));
         let message = Arc::new(AtomicU32::new(0));
         let seen = Arc::new(AtomicU32::new(0));
+        let hold = Arc::new(AtomicBool::new(false));
         let thread = Sleeper::spawn_asleep({
-            let (total, message, seen) = (total.clone(), message.clone(), seen.clone());
+            let (total, message, seen, hold) = (total.clone(), message.clone(), seen.clone(), hold.clone());
             move || {
                 while let Ok(n) = wait() {
                     total.fetch_add(n, Relaxed);
                     seen.store(message.load(Relaxed), Relaxed);
+                    while hold.load(Relaxed) {
+                        thread::yield_now();
+                    }
                 }
             }
         });
-        Reader { total, message, seen, thread }
+        Reader { total, message, seen, hold, thread }
     }
 
     /// `low`, which counts `counted`, is frozen at many points, each time while the reader sleeps; `high`, which
@@ -68,6 +75,13 @@ impl Reader {
         let mut message = 0;
         let mut posted = 0;
         everywhere(|point| {
+            // A new sleep, begun when no call is under way any more: what a call of an earlier sleep does late could
+            // make `high` wake the reader for the wrong reason.
+            self.hold.store(true, Relaxed);
+            high();
+            posted += 1;
+            until("the reader is awake", || self.total.load(Relaxed) == posted);
+            self.hold.store(false, Relaxed);
             self.thread.wait_asleep();
             message += 1;
             let is_frozen = freeze(

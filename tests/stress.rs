@@ -244,7 +244,7 @@ impl SpinBarrier {
         let mut turns = 0_u32;
         while self.0.load(Acquire) < both {
             turns += 1;
-            if turns % 1000 == 0 {
+            if turns % 50 == 0 {
                 thread::yield_now();
             }
             spin_loop();

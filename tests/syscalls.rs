@@ -7,61 +7,25 @@
 mod kernel;
 #[path = "support/strace.rs"]
 mod strace;
+#[path = "support/stress.rs"]
+mod stress;
+#[path = "support/threads.rs"]
+mod threads;
 
-use std::fs;
 use std::hint;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::atomic::{AtomicBool, AtomicI32};
-use std::sync::{Arc, mpsc};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use rt_notify::{Closed, Notifier, Priority, Semaphore, TryWaitError, Waiter, Worker};
 use rustix::thread::CpuSet;
 use strace::{section, skip, trace};
+use stress::until;
+use threads::{Probe, Sleeper};
 
 const NONE: &str = "";
 const ONE_WAKE: &str = "1 FUTEX_WAKE";
-
-/// A thread that is asleep in the call that it was given.
-struct Sleeper<T> {
-    thread: JoinHandle<T>,
-    tid: i32,
-}
-
-impl<T: Send + 'static> Sleeper<T> {
-    fn spawn(sleep: impl FnOnce() -> T + Send + 'static) -> Self {
-        let (send, tid) = mpsc::channel();
-        let thread = thread::spawn(move || {
-            send.send(kernel::tid()).unwrap();
-            sleep()
-        });
-        let sleeper = Sleeper { thread, tid: tid.recv().unwrap() };
-        sleeper.until_asleep();
-        sleeper
-    }
-
-    fn until_asleep(&self) {
-        until_asleep(self.tid);
-    }
-
-    fn join(self) -> T {
-        self.thread.join().unwrap()
-    }
-}
-
-/// Stopped by strace, which shows as another state, does not count.
-fn until_asleep(tid: i32) {
-    let start = Instant::now();
-    loop {
-        let stat = fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap();
-        if stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('S')) {
-            return;
-        }
-        assert!(start.elapsed() < Duration::from_secs(30), "never falls asleep: {stat}");
-        thread::yield_now();
-    }
-}
 
 fn keep_to(cpu: usize) {
     let mut set = CpuSet::new();
@@ -78,7 +42,7 @@ fn last_cpu() -> usize {
 fn a_realtime_burst_while_the_worker_sleeps_makes_one_call() {
     const NAME: &str = "a_realtime_burst_while_the_worker_sleeps_makes_one_call";
     if !kernel::privileged() {
-        return skip(NAME, "SCHED_FIFO is refused");
+        return;
     }
     if thread::available_parallelism().unwrap().get() < 2 {
         return skip(NAME, "strace itself would get no time with one CPU");
@@ -86,25 +50,22 @@ fn a_realtime_burst_while_the_worker_sleeps_makes_one_call() {
     let Some(trace) = trace(NAME, || {
         let cpu = last_cpu();
         let (notifier, waiter) = Notifier::new();
-        let worker_tid = Arc::new(AtomicI32::new(0));
-        let publish = worker_tid.clone();
+        let probe = Arc::new(OnceLock::new());
+        let its_own = probe.clone();
         let worker =
             Worker::builder().priority(Priority::Nice(-20)).cpus(&[cpu]).spawn(waiter, move |mut waiter| {
-                publish.store(kernel::tid(), Release);
+                assert!(its_own.set(Probe::here()).is_ok());
                 let mut counts = Vec::new();
                 while let Ok(n) = waiter.wait() {
                     counts.push(n);
                 }
                 counts
             });
-        while worker_tid.load(Acquire) == 0 {
-            thread::yield_now();
-        }
-        until_asleep(worker_tid.load(Acquire));
+        until("the worker sleeps", || probe.get().is_some_and(Probe::is_asleep));
 
         let go = Arc::new(Semaphore::new(0));
         let done = Arc::new(AtomicBool::new(false));
-        let burst = Sleeper::spawn({
+        let burst = Sleeper::spawn_asleep({
             let (go, done) = (go.clone(), done.clone());
             move || {
                 keep_to(cpu);
@@ -172,7 +133,7 @@ fn one_notifier_makes_at_most_one_call_per_sleep() {
     let Some(trace) = trace("one_notifier_makes_at_most_one_call_per_sleep", || {
         const NOTIFICATIONS: u32 = 5000;
         let (notifier, mut waiter) = Notifier::new();
-        let worker = Sleeper::spawn(move || {
+        let worker = Sleeper::spawn_asleep(move || {
             let mut total = 0;
             section("worker", || {
                 while let Ok(n) = waiter.wait() {
@@ -190,7 +151,7 @@ fn one_notifier_makes_at_most_one_call_per_sleep() {
                 }
             }
         });
-        worker.until_asleep();
+        worker.wait_asleep();
         drop(notifier);
         assert_eq!(worker.join(), NOTIFICATIONS);
     }) else {
@@ -210,7 +171,8 @@ fn one_notifier_makes_at_most_one_call_per_sleep() {
 fn nothing_makes_a_call_until_the_target_is_reached() {
     let Some(trace) = trace("nothing_makes_a_call_until_the_target_is_reached", || {
         let (notifier, waiter) = Notifier::new();
-        let wait_for_1000 = |mut waiter: Waiter| Sleeper::spawn(move || (waiter.wait_for(1000), waiter));
+        let wait_for_1000 =
+            |mut waiter: Waiter| Sleeper::spawn_asleep(move || (waiter.wait_for(1000), waiter));
 
         let worker = wait_for_1000(waiter);
         section("below the target", || (0..999).for_each(|_| notifier.notify()));
@@ -228,7 +190,7 @@ fn nothing_makes_a_call_until_the_target_is_reached() {
         let (count, waiter) = worker.join();
         assert_eq!(count, Ok(0));
 
-        let worker = Sleeper::spawn({
+        let worker = Sleeper::spawn_asleep({
             let mut waiter = waiter;
             move || waiter.wait_for(1 << 20)
         });
@@ -248,7 +210,7 @@ fn nothing_makes_a_call_until_the_target_is_reached() {
 fn the_last_drop_makes_one_call_and_others_none() {
     let Some(trace) = trace("the_last_drop_makes_one_call_and_others_none", || {
         let (notifier, mut waiter) = Notifier::new();
-        let worker = Sleeper::spawn(move || waiter.wait());
+        let worker = Sleeper::spawn_asleep(move || waiter.wait());
         section("clone and drop", || (0..100).for_each(|_| drop(notifier.clone())));
         section("the last drop", || drop(notifier));
         assert_eq!(worker.join(), Err(Closed));
@@ -276,7 +238,7 @@ fn stop_makes_one_call() {
 
         let (_notifier, mut asleep) = Notifier::new();
         let other = asleep.stopper();
-        let worker = Sleeper::spawn(move || asleep.wait());
+        let worker = Sleeper::spawn_asleep(move || asleep.wait());
         section("clone and drop", || (0..100).for_each(|_| drop(other.clone())));
         section("asleep", || other.stop());
         assert_eq!(worker.join(), Err(Closed));
@@ -297,9 +259,9 @@ fn a_post_makes_one_call_if_a_thread_waits() {
         static SEMAPHORE: Semaphore = Semaphore::new(0);
         section("nobody waits", || (0..1000).for_each(|_| SEMAPHORE.post()));
         while SEMAPHORE.try_wait() {}
-        let waiter = Sleeper::spawn(|| (0..20).for_each(|_| SEMAPHORE.wait()));
+        let waiter = Sleeper::spawn_asleep(|| (0..20).for_each(|_| SEMAPHORE.wait()));
         for _ in 0..20 {
-            waiter.until_asleep();
+            waiter.wait_asleep();
             section("one waits", || SEMAPHORE.post());
             // Until it has taken the permit the next post may meet it half awake.
             while SEMAPHORE.count() > 0 {

@@ -7,9 +7,11 @@
 
 use std::ffi::{c_int, c_long};
 use std::io;
+use std::num::NonZero;
+use std::time::Duration;
 
-use rustix::process::{Resource, getpriority_process, getrlimit, setpriority_process};
-use rustix::thread::{CpuSet, gettid, sched_setaffinity};
+use rustix::process::{Resource, getpid, getpriority_process, getrlimit, setpriority_process};
+use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 
 use crate::priority::{Policy, Scheduler, State};
 
@@ -73,6 +75,35 @@ pub(crate) fn set_cpus(cpus: &[usize]) -> io::Result<()> {
         }
     }
     Ok(sched_setaffinity(None, &set)?)
+}
+
+/// How many CPUs the calling thread may use.
+pub(crate) fn cpus_of_this_thread() -> usize {
+    sched_getaffinity(None).map_or(1, |set| set.count() as usize)
+}
+
+/// How many CPUs the calling thread and the process's first thread may use between them.
+pub(crate) fn cpus_of_process_and_thread() -> usize {
+    let own = sched_getaffinity(None).unwrap_or_default();
+    let process = sched_getaffinity(Some(getpid())).unwrap_or_default();
+    (0..CpuSet::MAX_CPU).filter(|&cpu| own.is_set(cpu) || process.is_set(cpu)).count()
+}
+
+/// Lets the calling thread's timers be exact. The kernel adds up to 50 µs otherwise, to save power, unless the thread is
+/// a realtime one.
+pub(crate) fn exact_timers() {
+    // It cannot fail, and were it not granted, timers would be late as usual.
+    let _ = set_current_timer_slack(Some(NonZero::<u64>::MIN));
+}
+
+/// Whether the calling thread has a realtime policy.
+pub(crate) fn is_realtime() -> bool {
+    matches!(policy(), Policy::Fifo | Policy::RoundRobin)
+}
+
+/// How long a realtime thread of this process may run without blocking before the kernel ends the process.
+pub(crate) fn rttime_limit() -> Option<Duration> {
+    getrlimit(Resource::Rttime).current.map(Duration::from_micros)
 }
 
 /// "The calling thread", as wide as a system call's argument.

@@ -1,6 +1,7 @@
 //! Scheduling where this crate has no means to change or read it: everything but "leave it" is an error.
 
 use std::io;
+use std::time::Duration;
 
 use crate::priority::{Policy, Scheduler, State};
 
@@ -31,6 +32,24 @@ impl Scheduler for ThisThread {
 
 pub(crate) fn set_cpus(_: &[usize]) -> io::Result<()> {
     unsupported()
+}
+
+pub(crate) fn cpus_of_this_thread() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+pub(crate) fn cpus_of_process_and_thread() -> usize {
+    cpus_of_this_thread()
+}
+
+pub(crate) fn exact_timers() {}
+
+pub(crate) fn is_realtime() -> bool {
+    false
+}
+
+pub(crate) fn rttime_limit() -> Option<Duration> {
+    None
 }
 
 fn unsupported() -> io::Result<()> {

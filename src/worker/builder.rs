@@ -6,7 +6,7 @@ use std::thread;
 
 use super::{Worker, WorkerPanic};
 use crate::priority::{Granted, Order, Priority, Scheduler};
-use crate::sys::sched::{ThisThread, set_cpus};
+use crate::sys::sched::{ThisThread, exact_timers, set_cpus};
 use crate::sys::signals::SignalsBlocked;
 use crate::wait::Wait;
 
@@ -190,7 +190,9 @@ fn thread_builder(name: Option<String>) -> io::Result<thread::Builder> {
 
 /// Runs in the new thread. An error means that it must not go on.
 fn set_up(cpus: Option<&[usize]>, order: Order, on_denied: OnDenied) -> io::Result<Granted> {
-    // First, so that a realtime thread does not start out on a CPU it was to stay away from.
+    // For timed waits, and strategies that wake just in time.
+    exact_timers();
+    // Before the priority, so that a realtime thread does not start out on a CPU it was to stay away from.
     let cpus_refused = cpus.and_then(|cpus| set_cpus(cpus).map_err(|error| refused(cpus, &error)).err());
     match on_denied {
         OnDenied::Continue => Ok(order.apply_or_fall_back(&ThisThread).with_cpus_refused(cpus_refused)),

@@ -8,3 +8,6 @@ pub(crate) use std::{hint::spin_loop, sync::atomic};
 /// The ring: rtrb's, or a model of it whose atomics are loom's.
 #[cfg(all(feature = "ring", not(all(test, rt_notify_loom))))]
 pub(crate) use ::rtrb;
+#[cfg(all(feature = "ring", test, rt_notify_loom))]
+#[path = "../tests/loom/rtrb.rs"]
+pub(crate) mod rtrb;

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use super::chunk::{ReadChunk, WriteChunk};
+use super::error::too_few;
 use super::gap::{Gap, GapWriter, records};
 use super::node::{Handle, RtHandle, share};
 use super::tally::{Reading, Tally};
@@ -118,7 +119,7 @@ impl<T> RtProducer<T> {
             }
             Err(error) => {
                 self.overrun(items.len());
-                Err(error.into())
+                Err(too_few(error))
             }
         }
     }
@@ -165,7 +166,7 @@ impl<T> RtProducer<T> {
             return Err(ChunkError::TooFewSlots(slots));
         }
         let half = self.half.half_mut();
-        Ok(WriteChunk::new(half.items.write_chunk(n)?, &mut half.written, &self.notifier))
+        Ok(WriteChunk::new(half.items.write_chunk(n).map_err(too_few)?, &mut half.written, &self.notifier))
     }
 
     /// Leaves a [`Gap`] of `items` items that never came, because the source left them out: periods that JACK skipped,
@@ -325,7 +326,7 @@ impl<T> Consumer<T> {
     where
         T: Copy,
     {
-        self.items.pop_entire_slice(items)?;
+        self.items.pop_entire_slice(items).map_err(too_few)?;
         self.read += items.len() as u64;
         Ok(())
     }
@@ -346,7 +347,7 @@ impl<T> Consumer<T> {
     ///
     /// [`ChunkError::TooFewSlots`].
     pub fn read_chunk(&mut self, n: usize) -> Result<ReadChunk<'_, T>, ChunkError> {
-        Ok(ReadChunk::new(self.items.read_chunk(n)?, &mut self.read, None))
+        Ok(ReadChunk::new(self.items.read_chunk(n).map_err(too_few)?, &mut self.read, None))
     }
 
     /// How many items can be read now. It may increase at any time.

@@ -26,7 +26,8 @@ use crate::{Closed, PollLoop, Stopper, TryWaitError, WaitTimeoutError};
 ///
 /// After the last notifier is dropped, or the pair is [stopped](Stopper::stop), the descriptor becomes readable until
 /// `try_wait` has said [`Closed`]: deregister it then. A notifier that was inside `notify` at that moment may make it
-/// readable once more; a further `try_wait` quiets it.
+/// readable once more, and so does each further stop and the drop of the last notifier after a stop; a further
+/// `try_wait` quiets it.
 ///
 /// # Examples
 ///

@@ -206,6 +206,8 @@ impl PollWaiter {
 impl_wait!(PollWaiter);
 
 /// Readable when [`try_wait`](PollWaiter::try_wait) is due. For polling only.
+///
+/// It is always the same descriptor, and open as long as the waiter lives.
 impl AsFd for PollWaiter {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.event().fd()

@@ -3,6 +3,7 @@
 use std::fmt;
 #[cfg(unix)]
 use std::io;
+use std::time::Instant;
 
 #[cfg(unix)]
 use crate::PollWaiter;
@@ -130,10 +131,15 @@ impl Notifier {
     #[inline]
     pub fn notify_many(&self, n: u32) {
         if n > NOTIFY_MANY_MAX {
-            self.shared.notify_and_flush(NOTIFY_MANY_MAX);
+            self.notify_and_flush(n);
         } else if n > 0 {
             self.shared.notify(n);
         }
+    }
+
+    /// [`notify_many`](Notifier::notify_many) and [`flush`](Notifier::flush), by one system call at most.
+    pub(crate) fn notify_and_flush(&self, n: u32) {
+        self.shared.notify_and_flush(n.min(NOTIFY_MANY_MAX));
     }
 
     /// Ends the waiter's present or next [`wait_for`](Waiter::wait_for), even if its target is not reached.
@@ -153,6 +159,29 @@ impl Notifier {
     #[inline]
     pub fn flush(&self) {
         self.shared.flush();
+    }
+
+    /// Announces when the next notification will come, for a waiter with [`WaitStrategy::Periodic`]: it then need not
+    /// learn it.
+    ///
+    /// Realtime-safe, async-signal-safe: one store. The latest announcement counts; others ignore it. An audio server
+    /// knows when its next cycle starts (`jack_get_cycle_times`), better than any estimate. A constant lag behind what
+    /// is announced is learnt. Announce no more than 9 minutes ahead.
+    ///
+    /// [`WaitStrategy::Periodic`]: crate::WaitStrategy::Periodic
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::{Duration, Instant};
+    /// # let (notifier, mut waiter) = rt_notify::Notifier::new();
+    /// notifier.notify();
+    /// notifier.expect_next(Instant::now() + Duration::from_micros(1333));
+    /// # assert_eq!(waiter.wait(), Ok(1));
+    /// ```
+    #[inline]
+    pub fn expect_next(&self, at: Instant) {
+        self.shared.hint().announce(at);
     }
 
     /// Whether nobody will take a notification any more: the waiter was dropped, or the pair was

@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
+use crate::hint::Hint;
 use crate::parking::{Node, abort_if_absurd, parking};
 use crate::state::State;
 use crate::sync::atomic::AtomicUsize;
@@ -20,6 +21,7 @@ pub(crate) struct Shared {
     /// decides closing, and stoppers must not keep a pair open.
     notifiers: AtomicUsize,
     bell: Bell,
+    hint: Hint,
     state: State,
 }
 
@@ -41,6 +43,7 @@ impl Shared {
             node: Node::new(2, Shared::free),
             notifiers: AtomicUsize::new(1),
             bell,
+            hint: Hint::new(),
             state: State::new(),
         });
         let shared = NonNull::from(Box::leak(shared));
@@ -58,6 +61,11 @@ impl Shared {
     #[inline]
     pub(crate) fn state(&self) -> &State {
         &self.state
+    }
+
+    #[inline]
+    pub(crate) fn hint(&self) -> &Hint {
+        &self.hint
     }
 
     /// The descriptor that rings.

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use crate::end::End;
 use crate::shared::WaiterHandle;
 use crate::state::Goal;
+use crate::strategy::Waiting;
 use crate::wait::impl_wait;
-use crate::{Closed, Stopper, TryWaitError, WaitTimeoutError};
+use crate::{Closed, Stopper, TryWaitError, WaitStats, WaitStrategy, WaitTimeoutError};
 
 /// Waits for the notifications of a [`Notifier`](crate::Notifier), on a futex.
 ///
@@ -21,11 +22,12 @@ use crate::{Closed, Stopper, TryWaitError, WaitTimeoutError};
 pub struct Waiter {
     shared: WaiterHandle,
     end: End,
+    waiting: Waiting,
 }
 
 impl Waiter {
     pub(crate) fn new(shared: WaiterHandle) -> Self {
-        Waiter { shared, end: End::default() }
+        Waiter { shared, end: End::default(), waiting: Waiting::new(WaitStrategy::Block) }
     }
 
     /// Takes *all* pending notifications and returns their number, unlike [`Semaphore::wait`](crate::Semaphore::wait),
@@ -199,30 +201,61 @@ impl Waiter {
         Stopper::new(self.shared.clone())
     }
 
-    /// Sleeps until `goal` is met, then takes. `None` is for ever.
+    /// Waits from now on as `strategy` says. What was counted and is pending stays.
+    ///
+    /// Not realtime-safe: it may allocate, and asks the system for CPUs and limits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use rt_notify::{Notifier, WaitStrategy};
+    /// # use std::time::Duration;
+    /// # let (notifier, mut waiter) = Notifier::new();
+    /// waiter.set_strategy(WaitStrategy::Spin(Duration::from_micros(50)));
+    /// notifier.notify();
+    /// assert_eq!(waiter.wait(), Ok(1));
+    /// ```
+    pub fn set_strategy(&mut self, strategy: WaitStrategy) {
+        self.waiting.set_strategy(strategy);
+    }
+
+    /// The same waiter, waiting as `strategy` says: see [`set_strategy`](Waiter::set_strategy).
+    ///
+    /// Not realtime-safe.
+    #[must_use]
+    pub fn with_strategy(mut self, strategy: WaitStrategy) -> Self {
+        self.set_strategy(strategy);
+        self
+    }
+
+    /// What this waiter's waits did so far. [`try_wait`](Waiter::try_wait) does not count as one.
+    ///
+    /// Not in the realtime-safe list, but neither blocks nor allocates.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let (notifier, mut waiter) = rt_notify::Notifier::new();
+    /// notifier.notify();
+    /// notifier.notify();
+    /// waiter.wait().unwrap();
+    /// assert_eq!((waiter.stats().largest_pending, waiter.stats().rings), (2, 0));
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> WaitStats {
+        self.waiting.stats()
+    }
+
+    /// Waits until `goal` is met, then takes. `None` is for ever.
     fn block(&mut self, goal: Goal, deadline: Option<Instant>) -> Result<u32, WaitTimeoutError> {
-        let state = self.shared.state();
-        // A standing arming is reused, within this call: its target is the same, and no ring of it was consumed
-        // unless the goal is met.
-        let mut armed = false;
-        loop {
-            let mut seen = state.look();
-            if self.end.has_come() || goal.is_met_by(seen) {
-                return Ok(self.take(goal)?);
-            }
-            if armed {
-                if deadline.is_some_and(|at| Instant::now() >= at) {
-                    break;
-                }
-            } else {
-                let Some(word) = state.arm(seen, goal) else { continue };
-                seen = word;
-                armed = true;
-            }
-            state.sleep(seen, deadline);
+        self.end.tell_if_come()?;
+        if !self.waiting.wait(&self.shared, goal, deadline) {
+            return Err(WaitTimeoutError::Timeout);
         }
-        // What came before the waiter disarmed was rung for this sleep, and nobody will ring again.
-        if goal.is_met_by(state.disarm()) { Ok(self.take(goal)?) } else { Err(WaitTimeoutError::Timeout) }
+        let count = self.take(goal)?;
+        let largest = &mut self.waiting.stats_mut().largest_pending;
+        *largest = count.max(*largest);
+        Ok(count)
     }
 
     /// Takes what is pending, and notes the end.

@@ -33,8 +33,10 @@ pub(crate) const MOST_AT_ONCE: u32 = 1 << 12;
 
 /// A notifier looks, then adds; between the two, other threads may add as well. So many may be inside `notify_many` at
 /// once before the count could overflow.
-const THREADS_AT_ONCE: u32 = 6_143;
-const _: () = assert!(LIMIT + THREADS_AT_ONCE * MOST_AT_ONCE <= u32::MAX >> COUNT_SHIFT);
+const _: () = {
+    const THREADS_AT_ONCE: u32 = 6_143;
+    assert!(LIMIT + THREADS_AT_ONCE * MOST_AT_ONCE <= u32::MAX >> COUNT_SHIFT);
+};
 
 /// A value of the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

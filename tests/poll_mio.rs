@@ -1,6 +1,9 @@
 //! `mio::event::Source` for `PollWaiter` and `PollLoop`.
 #![cfg(all(target_os = "linux", feature = "mio"))]
 
+#[path = "support/programs.rs"]
+#[allow(dead_code, reason = "the tests with JACK use the rest")]
+mod programs;
 #[path = "support/stress.rs"]
 mod stress;
 
@@ -8,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use mio::{Events, Interest, Poll, Token};
+use programs::{EVENTUALLY, Program, example};
 use rt_notify::{Notifier, PollWaiter, TryWaitError};
 use stress::{GENEROUS, Random, Watchdog, rounds};
 
@@ -223,16 +227,10 @@ fn mios_own_waker_works_beside_it() {
     assert_eq!(events_now(&mut poll), []);
 }
 
-/// `cargo test` builds the examples before it runs this.
 #[test]
 fn the_example_loses_nothing() {
-    let tests = std::env::current_exe().unwrap();
-    let example = tests.parent().and_then(|deps| deps.parent()).unwrap().join("examples/mio_loop");
-    let output = std::process::Command::new(&example).output().unwrap_or_else(|error| {
-        panic!("{}: {error}; `cargo build --examples --features mio` makes it", example.display())
-    });
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.starts_with("100 notifications, "), "{text}");
-    assert!(text.contains(" 10 lines"), "{text}");
+    let ended = Program::start(&mut example("mio_loop")).end_within(EVENTUALLY);
+    ended.assert_code(0);
+    let text = &ended.stdout;
+    assert!(text.starts_with("100 notifications, ") && text.contains(" 10 lines"), "{text}");
 }

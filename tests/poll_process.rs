@@ -6,6 +6,8 @@
 mod child;
 #[path = "support/descriptors.rs"]
 mod descriptors;
+#[path = "support/fork.rs"]
+mod fork;
 #[path = "support/stress.rs"]
 mod stress;
 
@@ -18,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use child::in_child;
 use descriptors::{Poller, Trigger, is_readable, open};
+use fork::Child;
 use rt_notify::{Closed, Notifier, PollWaiter, TryWaitError, WaitTimeoutError};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use stress::{Watchdog, until};
@@ -243,17 +246,11 @@ enum Copy {
     Read,
 }
 
-/// Forks a child that uses its copy of the pair, and returns its process id. The child does not return.
-fn fork_with(notifier: &Notifier, waiter: &mut PollWaiter, copy: Copy) -> libc::pid_t {
-    // SAFETY: the child makes system calls and uses the allocator, which glibc keeps usable, and ends by `_exit`.
-    let pid = unsafe { libc::fork() };
-    if pid != 0 {
-        assert!(pid > 0, "{}", io::Error::last_os_error());
-        return pid;
-    }
-    match copy {
+/// Forks a child that uses its copy of the pair.
+fn fork_with(notifier: &Notifier, waiter: &mut PollWaiter, copy: Copy) -> Child {
+    Child::fork(|| match copy {
         Copy::Dropped => {
-            // SAFETY: the originals are not used or dropped in this process any more.
+            // SAFETY: the originals are not used or dropped in the child any more.
             drop(unsafe { std::ptr::read(notifier) });
             // SAFETY: as above.
             drop(unsafe { std::ptr::read(waiter) });
@@ -268,16 +265,7 @@ fn fork_with(notifier: &Notifier, waiter: &mut PollWaiter, copy: Copy) -> libc::
                 let _ = waiter.try_wait();
             }
         }
-    }
-    // SAFETY: runs nothing of the parent's.
-    unsafe { libc::_exit(0) }
-}
-
-fn reap(pid: libc::pid_t) {
-    let mut status = 0;
-    // SAFETY: `status` is this function's own.
-    let reaped = unsafe { libc::waitpid(pid, &raw mut status, 0) };
-    assert_eq!((reaped, status), (pid, 0));
+    })
 }
 
 fn a_thousand_notifies_arrive(notifier: Notifier, waiter: &mut PollWaiter, step: Option<Duration>) {
@@ -311,7 +299,7 @@ fn a_child_that_drops_or_stops_its_copy_costs_one_spurious_event() {
         let _watchdog = Watchdog::new();
         for copy in [Copy::Dropped, Copy::NotifiedAndStopped] {
             let (notifier, mut waiter) = pair();
-            reap(fork_with(&notifier, &mut waiter, copy));
+            fork_with(&notifier, &mut waiter, copy).join();
             // The child's writes are in the descriptor that it shares; its count is its own.
             assert!(is_readable(&waiter));
             assert_eq!(waiter.try_wait(), Err(TryWaitError::Empty));
@@ -329,7 +317,7 @@ fn a_child_that_drops_its_copy_leaves_the_parents_poller_alone() {
         let fd = rustix::io::fcntl_dupfd_cloexec(&waiter, 0).unwrap();
         let poller = Poller::new(Trigger::Edge, std::os::fd::AsFd::as_fd(&fd));
         notifier.notify();
-        reap(fork_with(&notifier, &mut waiter, Copy::Dropped));
+        fork_with(&notifier, &mut waiter, Copy::Dropped).join();
         assert!(poller.event_now());
         assert_eq!(waiter.try_wait(), Ok(1));
         assert!(!poller.event_now());
@@ -346,9 +334,9 @@ fn a_child_that_reads_its_copy_takes_no_count() {
     in_child("a_child_that_reads_its_copy_takes_no_count", || {
         let _watchdog = Watchdog::new();
         let (notifier, mut waiter) = pair();
-        let pid = fork_with(&notifier, &mut waiter, Copy::Read);
+        let child = fork_with(&notifier, &mut waiter, Copy::Read);
         a_thousand_notifies_arrive(notifier, &mut waiter, Some(Duration::from_millis(10)));
-        reap(pid);
+        child.join();
         assert_eq!(waiter.try_wait(), Err(TryWaitError::Closed));
     });
 }
@@ -359,7 +347,7 @@ fn after_a_child_has_read_its_copy_waits_need_no_timeout() {
         let _watchdog = Watchdog::new();
         let (notifier, mut waiter) = pair();
         notifier.notify_many(3);
-        reap(fork_with(&notifier, &mut waiter, Copy::Read));
+        fork_with(&notifier, &mut waiter, Copy::Read).join();
         assert!(!is_readable(&waiter));
         assert_eq!(waiter.wait(), Ok(3));
         a_thousand_notifies_arrive(notifier, &mut waiter, None);

@@ -1,6 +1,5 @@
 //! `PollWaiter`'s own waits, which sleep on the descriptor.
 #![cfg(target_os = "linux")]
-#![allow(unsafe_code, reason = "signals are sent to one thread")]
 
 #[path = "support/descriptors.rs"]
 mod descriptors;
@@ -262,9 +261,7 @@ fn interrupt_every_millisecond<T: Send + 'static>(sleeper: &Sleeper<T>, times: u
         if sleeper.is_finished() {
             break;
         }
-        // Fails if it has ended this very moment.
-        // SAFETY: makes a system call without pointers.
-        unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), sleeper.probe().tid, libc::SIGUSR1) };
+        signals::send_if_alive(sleeper.probe().tid, libc::SIGUSR1);
         thread::sleep(Duration::from_millis(1));
     }
 }

@@ -15,6 +15,9 @@
 //! - `drain(&self)`: makes it unreadable.
 //! - `sleep(&self, until)`: sleeps until it is readable, or it is late. May return for no reason.
 //! - `fd(&self)`: what to poll for readability.
+//!
+//! For workers, `sched` has `ThisThread`, a [`Scheduler`](crate::priority::Scheduler), and `set_cpus`; `signals` has
+//! the guard `SignalsBlocked`.
 
 #[cfg(all(test, rt_notify_loom))]
 #[path = "loom.rs"]
@@ -26,3 +29,15 @@ mod os;
 #[cfg(unix)]
 pub(crate) use os::Event;
 pub(crate) use os::Futex;
+
+#[cfg(target_os = "linux")]
+pub(crate) mod sched;
+#[cfg(not(target_os = "linux"))]
+#[path = "sched_other.rs"]
+pub(crate) mod sched;
+
+#[cfg(target_os = "linux")]
+pub(crate) mod signals;
+#[cfg(not(target_os = "linux"))]
+#[path = "signals_other.rs"]
+pub(crate) mod signals;

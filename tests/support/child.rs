@@ -29,7 +29,7 @@ pub(crate) fn child_status(name: &str, body: impl FnOnce()) -> Option<ExitStatus
         return None;
     }
     let mut child = Command::new(env::current_exe().unwrap())
-        .args([name, "--exact", "--nocapture", "--include-ignored"])
+        .args([name, "--exact", "--nocapture"])
         .env(VARIABLE, name)
         .stdout(Stdio::piped())
         .spawn()

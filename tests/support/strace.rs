@@ -1,89 +1,138 @@
-//! System calls as strace sees them.
-//!
-//! A test runs itself once more under strace. There it marks parts of what a thread does, by system calls that fail.
-#![allow(unsafe_code, reason = "the marks are system calls that no safe wrapper makes")]
+//! Runs a test's body under strace, and tells which system calls marked sections of it made.
 
-use std::env;
-use std::fs;
-use std::process::Command;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs, io};
 
-/// Names the test that runs under strace in this very process.
+/// Names the test whose body is to run in this very process, under strace.
 const VARIABLE: &str = "RT_NOTIFY_TEST_TRACED";
 
-/// Runs `body` and marks what the calling thread does meanwhile.
-pub(crate) fn marked<T>(name: &str, body: impl FnOnce() -> T) -> T {
-    mark(&format!("begin {name}"));
+/// What strace saw.
+pub(crate) struct Trace {
+    sections: Vec<(String, Vec<String>)>,
+}
+
+/// Runs `body` in a process of its own, in the test called `name`, and returns its trace. `None` in that process; and
+/// where strace cannot run, which it says, or which is a failure if `RT_NOTIFY_REQUIRE_STRACE=1` promises it.
+pub(crate) fn trace(name: &str, body: impl FnOnce()) -> Option<Trace> {
+    if env::var_os(VARIABLE).is_some_and(|test| test == name) {
+        body();
+        return None;
+    }
+    if let Err(reason) = try_strace() {
+        let required = env::var_os("RT_NOTIFY_REQUIRE_STRACE").is_some_and(|value| value == "1");
+        assert!(!required, "RT_NOTIFY_REQUIRE_STRACE=1, but strace does not run: {reason}");
+        skip(name, &format!("strace does not run ({reason})"));
+        return None;
+    }
+    let directory = env::temp_dir().join(format!("rt-notify-{}-{name}", std::process::id()));
+    fs::create_dir_all(&directory).expect("a directory for temporary files");
+    let output = Command::new("strace")
+        // One file per thread.
+        .args(["--follow-forks", "--output-separately", "--quiet=all", "--string-limit=200", "--output"])
+        .arg(directory.join("thread"))
+        .arg(env::current_exe().expect("this program has a path"))
+        .args([name, "--exact", "--nocapture", "--test-threads=1"])
+        .env(VARIABLE, name)
+        .output()
+        .expect("strace ran before");
+    let trace = Trace::read(&directory);
+    fs::remove_dir_all(&directory).expect("the directory is ours");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{name}, under strace: {}\n{stdout}\n{stderr}", output.status);
+    assert!(!trace.sections.is_empty(), "nothing was traced; is there a test called {name}?");
+    Some(trace)
+}
+
+/// Says so on the terminal: what goes through `eprintln!` is shown of failed tests only.
+pub(crate) fn skip(name: &str, reason: &str) {
+    use io::Write;
+    let _ = writeln!(io::stderr(), "SKIPPED: {name}: {reason}");
+}
+
+/// It may be missing, and a container may forbid to trace.
+fn try_strace() -> Result<(), String> {
+    let attempt = Command::new("strace").args(["--output=/dev/null", "true"]).stdin(Stdio::null()).output();
+    match attempt {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Runs `body`, whose system calls the trace will show under this name.
+pub(crate) fn section<R>(name: &str, body: impl FnOnce() -> R) -> R {
+    mark("begin", name);
     let result = body();
-    mark(&format!("end {name}"));
+    mark("end", name);
     result
 }
 
-fn mark(text: &str) {
-    // SAFETY: the pointer and the length are those of `text`; no descriptor has this number, so nothing is written.
+/// A system call that does nothing, but stands in the trace with its text.
+#[allow(unsafe_code, reason = "no safe wrapper takes a bad descriptor")]
+fn mark(what: &str, name: &str) {
+    let text = format!("{what} {name}");
+    // SAFETY: the pointer and the length are those of a string.
     let result = unsafe { libc::write(-1, text.as_ptr().cast(), text.len()) };
     assert_eq!(result, -1);
 }
 
-/// What strace wrote down.
-pub(crate) struct Trace(String);
-
-/// Runs `body` of the test called `test` under strace. `None` in that run, and where there is no strace; the
-/// environment variable `RT_NOTIFY_REQUIRE_STRACE=1` makes the latter a failure.
-pub(crate) fn traced(test: &str, body: impl FnOnce()) -> Option<Trace> {
-    if env::var_os(VARIABLE).is_some_and(|name| name == test) {
-        body();
-        return None;
+impl Trace {
+    fn read(directory: &Path) -> Trace {
+        let mut sections = Vec::new();
+        for entry in fs::read_dir(directory).expect("the directory is ours") {
+            let thread = fs::read_to_string(entry.expect("an entry").path()).expect("strace writes ASCII");
+            let mut current: Option<(String, Vec<String>)> = None;
+            for line in thread.lines() {
+                match marked(line) {
+                    Some(("begin", name)) => current = Some((name.to_owned(), Vec::new())),
+                    Some(_) => sections.extend(current.take()),
+                    None => {
+                        if let (Some((_, calls)), Some(call)) = (&mut current, call(line)) {
+                            calls.push(call.to_owned());
+                        }
+                    }
+                }
+            }
+            assert!(current.is_none(), "a section has no end:\n{thread}");
+        }
+        Trace { sections }
     }
-    let file = env::temp_dir().join(format!("rt-notify-{test}-{}.strace", std::process::id()));
-    let strace = Command::new("strace")
-        .args(["-f", "-qq", "-o"])
-        .arg(&file)
-        .arg(env::current_exe().unwrap())
-        .args([test, "--exact", "--nocapture"])
-        .env(VARIABLE, test)
-        .output();
-    let trace = fs::read_to_string(&file);
-    let _ = fs::remove_file(&file);
-    match strace {
-        Ok(output) if output.status.success() => Some(Trace(trace.unwrap())),
-        // It was there, and traced; the body failed.
-        Ok(output) if trace.is_ok_and(|trace| trace.contains("\"begin ")) => {
-            panic!("{test}, under strace: {}", String::from_utf8_lossy(&output.stdout));
-        }
-        failed => {
-            let required = env::var_os("RT_NOTIFY_REQUIRE_STRACE").is_some_and(|value| value == "1");
-            assert!(!required, "RT_NOTIFY_REQUIRE_STRACE=1, but strace cannot be used: {failed:?}");
-            eprintln!("SKIPPED: {test} needs strace ({failed:?})");
-            None
-        }
+
+    /// The calls of the one section of this name: `2 FUTEX_WAKE, 1 mmap`, or nothing.
+    pub(crate) fn calls(&self, name: &str) -> String {
+        let [calls] = &self.all(name)[..] else { panic!("there is not one section {name}") };
+        calls.clone()
+    }
+
+    /// The same of each section of this name.
+    pub(crate) fn all(&self, name: &str) -> Vec<String> {
+        self.sections.iter().filter(|(its, _)| its == name).map(|(_, calls)| summary(calls)).collect()
     }
 }
 
-impl Trace {
-    /// The names of the calls that one thread made within the mark, in order.
-    pub(crate) fn calls(&self, name: &str) -> Vec<&str> {
-        let begin = format!("write(-1, \"begin {name}\"");
-        let end = format!("write(-1, \"end {name}\"");
-        let mut lines = self.0.lines().filter_map(|line| line.split_once(char::is_whitespace));
-        let (thread, _) = lines.find(|(_, call)| call.trim_start().starts_with(&begin)).expect("begun");
-        let its_own = lines.filter(|(id, _)| *id == thread).map(|(_, call)| call.trim_start());
-        let mut calls = Vec::new();
-        for call in its_own {
-            if call.starts_with(&end) {
-                return calls;
-            }
-            // The second half of a call that another thread's line interrupted.
-            if !call.starts_with("<...") {
-                calls.push(call.split_once('(').map_or(call, |(name, _)| name));
-            }
-        }
-        panic!("{name} does not end");
+fn summary(calls: &[String]) -> String {
+    let mut counts = BTreeMap::<_, u32>::new();
+    for call in calls {
+        *counts.entry(call).or_default() += 1;
     }
+    let counts: Vec<_> = counts.iter().map(|(call, count)| format!("{count} {call}")).collect();
+    counts.join(", ")
+}
 
-    /// How often the mark's thread called `call`, and nothing else.
-    pub(crate) fn only(&self, name: &str, call: &str) -> usize {
-        let calls = self.calls(name);
-        assert!(calls.iter().all(|other| *other == call), "{name}: {calls:?}");
-        calls.len()
+/// `write(-1, "begin burst", 11) = -1 EBADF (Bad file descriptor)`
+fn marked(line: &str) -> Option<(&str, &str)> {
+    let (text, _) = line.strip_prefix("write(-1, \"")?.split_once('"')?;
+    text.split_once(' ')
+}
+
+/// `futex(0x7f84a8000d30, FUTEX_WAKE_PRIVATE, 1) = 1`, by the name of its operation; but not `--- SIGCHLD {...} ---`.
+fn call(line: &str) -> Option<&str> {
+    let (name, arguments) = line.split_once('(')?;
+    if name.contains(' ') {
+        return None;
     }
+    let operation = || arguments.split(", ").nth(1);
+    if name == "futex" { operation().map(|it| it.trim_end_matches("_PRIVATE")) } else { Some(name) }
 }

@@ -1,0 +1,202 @@
+//! Checks in machine code what the guarantees table says of the realtime-safe functions.
+//!
+//! Each, with all that it calls, must be straight-line code: no loop, not even a backward branch, no recursion, no
+//! instruction that repeats itself, no thread-local, no panic, no call but the crate's own, down to the inline system
+//! call of the wake, and that at most once on any path. `Clone` may besides end the process by `std::process::abort`.
+//!
+//! ```text
+//! .ci/disassembly               # checks, and checks that faults would be found
+//! .ci/disassembly --self-test   # only the latter, with all that is found
+//! ```
+
+mod check;
+mod image;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use check::{Checker, Fault, Paths, Range, Report};
+use image::Image;
+
+/// A checked function: how many system calls it makes, and whether it may abort.
+struct Probe {
+    name: &'static str,
+    system_calls: Range,
+    may_abort: bool,
+}
+
+const fn probe(name: &'static str, least: u32, most: u32) -> Probe {
+    Probe { name, system_calls: Range { least, most }, may_abort: false }
+}
+
+const PROBES: [Probe; 11] = [
+    probe("probe_fetch_add", 0, 0),
+    probe("probe_flush", 0, 1),
+    probe("probe_is_closed", 0, 0),
+    Probe { may_abort: true, ..probe("probe_notifier_clone", 0, 0) },
+    probe("probe_notifier_drop", 0, 1),
+    probe("probe_notify", 0, 1),
+    probe("probe_notify_many", 0, 1),
+    probe("probe_post", 0, 1),
+    probe("probe_stop", 1, 1),
+    Probe { may_abort: true, ..probe("probe_stopper_clone", 0, 0) },
+    probe("probe_stopper_drop", 0, 0),
+];
+
+/// What must be found in the functions of `planted.rs`.
+const PLANTED: [(&str, Fault); 11] = [
+    ("planted_abort", Fault::Abort),
+    ("planted_allocation", Fault::ForeignCall),
+    ("planted_compare_exchange_loop", Fault::Loop),
+    ("planted_indirect_call", Fault::UnknownDestination),
+    ("planted_lock", Fault::ForeignCall),
+    ("planted_loop", Fault::Loop),
+    ("planted_panic", Fault::ForeignCall),
+    ("planted_recursion", Fault::Recursion),
+    ("planted_repeated_instruction", Fault::RepeatedInstruction),
+    ("planted_second_system_call", Fault::SystemCalls),
+    ("planted_thread_local", Fault::ThreadLocal),
+];
+
+/// How a program that uses the crate may be built.
+#[derive(Clone, Copy)]
+struct Build {
+    opt_level: &'static str,
+    panic: &'static str,
+    lto: &'static str,
+}
+
+const BUILDS: [Build; 7] = [
+    Build { opt_level: "2", panic: "unwind", lto: "off" },
+    Build { opt_level: "2", panic: "abort", lto: "off" },
+    Build { opt_level: "3", panic: "unwind", lto: "off" },
+    Build { opt_level: "3", panic: "abort", lto: "off" },
+    Build { opt_level: "s", panic: "unwind", lto: "off" },
+    Build { opt_level: "s", panic: "abort", lto: "off" },
+    // Nothing stops the optimiser at the crate's border.
+    Build { opt_level: "3", panic: "abort", lto: "fat" },
+];
+
+fn main() -> ExitCode {
+    if !cfg!(target_arch = "x86_64") {
+        eprintln!("this check knows the instructions of x86-64 only");
+        return ExitCode::FAILURE;
+    }
+    let self_test = match std::env::args().nth(1).as_deref() {
+        None => false,
+        Some("--self-test") => true,
+        Some(other) => {
+            eprintln!("unknown argument {other}; there is --self-test");
+            return ExitCode::FAILURE;
+        }
+    };
+
+    let mut failures = 0;
+    for build in BUILDS {
+        println!("\nopt-level {}, panic {}, lto {}", build.opt_level, build.panic, build.lto);
+        let image = Image::read(&build.run());
+        failures += check_planted(&image, self_test);
+        if !self_test {
+            failures += check_probes(&image);
+        }
+    }
+    println!();
+    if failures == 0 {
+        println!("disassembly: all {} builds hold", BUILDS.len());
+        ExitCode::SUCCESS
+    } else {
+        println!("disassembly: {failures} FAILED");
+        ExitCode::FAILURE
+    }
+}
+
+impl Build {
+    /// Builds the probes and returns the shared library.
+    fn run(self) -> PathBuf {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let target = root.join("target/proof");
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let status = Command::new(cargo)
+            .current_dir(&root)
+            .args(["rustc", "--quiet", "--release", "--package", "rt-notify-proof", "--lib"])
+            .args(["--crate-type", "cdylib"])
+            .arg("--config")
+            .arg(format!("profile.release.opt-level={}", toml(self.opt_level)))
+            .arg("--config")
+            .arg(format!("profile.release.panic={}", toml(self.panic)))
+            .arg("--config")
+            .arg(format!("profile.release.lto={}", toml(self.lto)))
+            .arg("--target-dir")
+            .arg(&target)
+            .status();
+        assert!(status.expect("cargo runs").success(), "the probes do not build");
+        target.join("release/librt_notify_proof.so")
+    }
+}
+
+/// A number, or a string.
+fn toml(value: &str) -> String {
+    if value.parse::<u32>().is_ok() { value.to_owned() } else { format!("{value:?}") }
+}
+
+/// Every probe is free of faults. Returns how many are not.
+fn check_probes(image: &Image) -> usize {
+    let exported = image.exported("probe_");
+    let expected: BTreeSet<&str> = PROBES.iter().map(|probe| probe.name).collect();
+    // Else a probe that was added to the library would stay unchecked.
+    assert!(exported.keys().copied().eq(expected), "the library exports {exported:?}");
+
+    println!("  {:24} {:>14}  {:>12}", "", "instructions", "system calls");
+    let mut failures = 0;
+    for probe in &PROBES {
+        let (paths, reports) = examine(image, exported[probe.name], probe);
+        let cost = paths.to_return.unwrap_or_default();
+        let name = probe.name.trim_start_matches("probe_");
+        let note = if paths.aborts && probe.may_abort { "  or aborts" } else { "" };
+        println!("  {name:24} {:>14}  {:>12}{note}", cost.instructions, cost.system_calls);
+        for (fault, place) in &reports {
+            println!("    FAILED: {fault:?}: {place}");
+        }
+        failures += usize::from(!reports.is_empty());
+    }
+    failures
+}
+
+/// Every planted fault is found. Returns how many are not.
+fn check_planted(image: &Image, verbose: bool) -> usize {
+    let exported = image.exported("planted_");
+    let mut failures = 0;
+    for (name, fault) in PLANTED {
+        let (paths, mut reports) = examine(image, exported[name], &probe(name, 0, 1));
+        // Most of them make none, which is no fault.
+        let system_calls = paths.to_return.unwrap_or_default().system_calls;
+        reports.retain(|(found, _)| *found != Fault::SystemCalls || system_calls.most > 1);
+        let found = reports.iter().any(|(found, _)| *found == fault);
+        if verbose || !found {
+            let verdict = if found { "found" } else { "FAILED: not found" };
+            println!("  {name:32} {fault:?}: {verdict}");
+            for (fault, place) in &reports {
+                println!("    {fault:?}: {place}");
+            }
+        }
+        failures += usize::from(!found);
+    }
+    println!("  {} of {} planted faults found", PLANTED.len() - failures, PLANTED.len());
+    failures
+}
+
+fn examine(image: &Image, start: u64, probe: &Probe) -> (Paths, BTreeSet<Report>) {
+    let paths = Checker::new(image).follow(start);
+    let mut reports = paths.reports.clone();
+    if paths.aborts && !probe.may_abort {
+        reports.insert((Fault::Abort, format!("{} may abort", probe.name)));
+    }
+    if let Some(cost) = paths.to_return
+        && cost.system_calls != probe.system_calls
+    {
+        let (found, expected) = (cost.system_calls, probe.system_calls);
+        reports.insert((Fault::SystemCalls, format!("{} makes {found}, not {expected}", probe.name)));
+    }
+    (paths, reports)
+}

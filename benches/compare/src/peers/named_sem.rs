@@ -1,0 +1,72 @@
+//! `sem_open`: a `sem_t` with a name, for unrelated processes.
+#![allow(unsafe_code, reason = "rustix has no named semaphores")]
+
+use std::ffi::CString;
+use std::io;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::unique_name;
+use crate::common::role::{Class, Mechanism, Notify, Pending, Wait};
+
+pub(crate) struct NamedSem;
+
+struct Sem(NonNull<libc::sem_t>);
+
+// SAFETY: a `sem_t` is made to be used from several threads at once.
+unsafe impl Send for Sem {}
+// SAFETY: as above.
+unsafe impl Sync for Sem {}
+
+impl Sem {
+    fn new() -> Result<Self, String> {
+        let name = CString::new(unique_name()).expect("no NUL");
+        let (flags, mode, value) = (libc::O_CREAT | libc::O_EXCL, 0o600, 0);
+        // SAFETY: the name is a C string, and `O_CREAT` wants just these two further arguments.
+        let raw = unsafe { libc::sem_open(name.as_ptr(), flags, mode, value) };
+        if raw == libc::SEM_FAILED {
+            return Err(format!("sem_open: {}", io::Error::last_os_error()));
+        }
+        // SAFETY: the name is a C string. The semaphore stays until it is closed.
+        unsafe { libc::sem_unlink(name.as_ptr()) };
+        NonNull::new(raw).map(Sem).ok_or_else(|| "sem_open: no semaphore".into())
+    }
+}
+
+impl Drop for Sem {
+    fn drop(&mut self) {
+        // SAFETY: `new` opened it, and nobody uses it any more.
+        unsafe { libc::sem_close(self.0.as_ptr()) };
+    }
+}
+
+pub(crate) struct Handle(Arc<Sem>);
+
+impl Mechanism for NamedSem {
+    const NAME: &'static str = "POSIX sem_t, named";
+    const CLASS: Class = Class::Blocking;
+    const PENDING: Pending = Pending::EndOneWaitEach;
+    type Notifier = Handle;
+    type Waiter = Handle;
+
+    fn pair() -> Result<(Handle, impl FnOnce() -> Handle + Send), String> {
+        let sem = Arc::new(Sem::new()?);
+        let waiter = Handle(Arc::clone(&sem));
+        Ok((Handle(sem), || waiter))
+    }
+}
+
+impl Notify for Handle {
+    fn notify(&self) {
+        // SAFETY: it is open while `self` is there.
+        unsafe { libc::sem_post(self.0.0.as_ptr()) };
+    }
+}
+
+impl Wait for Handle {
+    fn wait(&mut self) -> u64 {
+        // SAFETY: it is open while `self` is there. A signal may interrupt it: hence the loop.
+        while unsafe { libc::sem_wait(self.0.0.as_ptr()) } != 0 {}
+        1
+    }
+}

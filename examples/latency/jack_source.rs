@@ -1,0 +1,176 @@
+//! JACK as the source: the running server, or a private one.
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use jack::{AsyncClient, Client, ClientStatus, Control, NotificationHandler, ProcessHandler, ProcessScope};
+use rt_notify::Stopper;
+
+use super::LOOK_EVERY;
+use super::args::Options;
+use super::jack_client::{Guarded, OpenError, Shutdown, activate, close_within, open};
+use super::jack_server::{JackServer, ServerName};
+use super::probe::{Probe, Shared};
+use super::source::{End, HOW_TO_GET_JACK, Running, Source};
+use super::stats::missed_periods;
+
+/// What closing the client may take while the server lives.
+const CLOSES_WITHIN: Duration = Duration::from_secs(5);
+/// What it may take without one: with [`SILENCE`] before it, the run still ends within 2 s.
+const DEAD_CLOSES_WITHIN: Duration = Duration::from_millis(500);
+const CLIENT_NAME: &str = "latency";
+/// A server that makes no callbacks for so long is gone or hangs. `PipeWire` tells its clients nothing when it is killed.
+const SILENCE: Duration = Duration::from_secs(1);
+
+pub(crate) struct JackSource {
+    seconds: u32,
+    client: Client,
+    /// Behind the client, to be dropped after it.
+    server: Option<JackServer>,
+}
+
+impl JackSource {
+    /// The error is the reason why there is no server to measure with.
+    pub(crate) fn open(options: &Options) -> Result<Self, String> {
+        let seconds = options.seconds;
+        match open(CLIENT_NAME) {
+            Ok(client) => Ok(JackSource { seconds, client, server: None }),
+            Err(OpenError::NoServer) if JackServer::is_installed() => {
+                let server = ServerName::claim()
+                    .and_then(|name| JackServer::start(name, options.rate, options.period))
+                    .map_err(|error| error.to_string())?;
+                choose_server(server.name());
+                let client = open(CLIENT_NAME).map_err(|error| error.to_string())?;
+                Ok(JackSource { seconds, client, server: Some(server) })
+            }
+            Err(error @ OpenError::NoServer) => {
+                Err(format!("{error} and jackd is not installed; {HOW_TO_GET_JACK}"))
+            }
+            Err(error @ OpenError::NoLibrary(_)) => Err(format!("{error}; {HOW_TO_GET_JACK}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// Makes the library look for this server from now on.
+#[allow(unsafe_code, reason = "rust-jack has no other way to name a server, and std has no safe one")]
+fn choose_server(name: &str) {
+    // SAFETY: this program is still single-threaded, but for what libjack may have started, and that reads no variables.
+    unsafe { std::env::set_var("JACK_DEFAULT_SERVER", name) };
+}
+
+#[allow(unsafe_code, reason = "rust-jack does not wrap this call")]
+fn client_priority(client: &Client) -> Option<u8> {
+    // SAFETY: the client is open. The call only reads what the server told it.
+    let priority = unsafe { jack::jack_sys::jack_client_real_time_priority(client.raw()) };
+    // -1 without realtime scheduling
+    u8::try_from(priority).ok().filter(|&priority| priority > 0)
+}
+
+impl Source for JackSource {
+    fn describe(&self) -> String {
+        let (period, rate) = (self.client.buffer_size(), self.client.sample_rate());
+        let kind = match &self.server {
+            None => "running JACK server".to_owned(),
+            Some(server) => format!("private JACK server {}", server.name()),
+        };
+        format!("{kind}, {period} frames at {rate} Hz")
+    }
+
+    fn audio_priority(&self) -> Option<u8> {
+        client_priority(&self.client)
+    }
+
+    fn start(self: Box<Self>, probe: Probe, stopper: Stopper) -> Result<Box<dyn Running>, String> {
+        let shared = Arc::clone(&probe.shared);
+        let gone = Arc::new(Shutdown::default());
+        let events = Events { shared: Arc::clone(&shared), gone: Arc::clone(&gone) };
+        let process = Guarded::new(stopper, process(probe));
+        let client = activate(self.client, events, process).map_err(|error| error.to_string())?;
+        let length = Duration::from_secs(self.seconds.into());
+        let now = Instant::now();
+        Ok(Box::new(RunningJack {
+            client,
+            _server: self.server,
+            shared,
+            gone,
+            over: now + length,
+            looked: now,
+            silent: Duration::ZERO,
+            callbacks: 0,
+        }))
+    }
+}
+
+fn process(mut probe: Probe) -> impl FnMut(&Client, &ProcessScope) -> Control + Send + 'static {
+    let mut last = None;
+    move |_, scope| {
+        let (time, frames) = (scope.last_frame_time(), scope.n_frames());
+        if let Some((last_time, last_frames)) = last.replace((time, frames)) {
+            let missed = missed_periods(last_time, last_frames, time);
+            probe.shared.missed.fetch_add(missed, Ordering::Relaxed);
+        }
+        probe.callback(None);
+        Control::Continue
+    }
+}
+
+/// Called by threads of the library: nothing here but atomics.
+struct Events {
+    shared: Arc<Shared>,
+    gone: Arc<Shutdown>,
+}
+
+impl NotificationHandler for Events {
+    // The worker is not stopped from here: a callback that is still running would then count as lost.
+    #[allow(unsafe_code, reason = "rust-jack declares it so: this may run like a signal handler")]
+    unsafe fn shutdown(&mut self, _: ClientStatus, _: &str) {
+        self.gone.has_begun();
+    }
+
+    fn xrun(&mut self, _: &Client) -> Control {
+        self.shared.xruns.fetch_add(1, Ordering::Relaxed);
+        Control::Continue
+    }
+}
+
+struct RunningJack<P: 'static> {
+    client: AsyncClient<Events, P>,
+    /// Behind the client, to be dropped after it.
+    _server: Option<JackServer>,
+    shared: Arc<Shared>,
+    gone: Arc<Shutdown>,
+    over: Instant,
+    looked: Instant,
+    silent: Duration,
+    callbacks: u64,
+}
+
+impl<P: ProcessHandler + Send + 'static> Running for RunningJack<P> {
+    fn end(&mut self) -> Option<End> {
+        if self.gone.came() {
+            return Some(End::ServerGone);
+        }
+        let now = Instant::now();
+        let since_last_look = now - mem::replace(&mut self.looked, now);
+        let callbacks = self.shared.notified();
+        if mem::replace(&mut self.callbacks, callbacks) != callbacks {
+            self.silent = Duration::ZERO;
+        } else {
+            // Time in which this process did not run, as after a SIGSTOP, is no silence of the server.
+            self.silent += since_last_look.min(LOOK_EVERY * 4);
+        }
+        if self.silent > SILENCE {
+            return Some(End::Silent);
+        }
+        (now >= self.over).then_some(End::Complete)
+    }
+
+    fn close(self: Box<Self>) -> bool {
+        let gone = self.gone.came() || self.silent > SILENCE;
+        let limit = if gone { DEAD_CLOSES_WITHIN } else { CLOSES_WITHIN };
+        close_within(self.client, &self.gone, limit)
+    }
+}

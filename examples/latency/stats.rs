@@ -1,0 +1,159 @@
+//! The arithmetic: stamps, schedules, gaps and distributions.
+
+use hdrhistogram::Histogram;
+
+/// Longer times count as this one. No run that is watched has a longer one.
+const LONGEST: u64 = 3_600_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// One stamp from the two halves of a kernel time. A negative one, which the monotonic clock never gives, becomes 0:
+/// it then shows as an impossible latency instead of ending the audio thread.
+pub(crate) fn stamp(seconds: i64, nanos: i64) -> u64 {
+    let half = |value: i64| u64::try_from(value).unwrap_or(0);
+    half(seconds).saturating_mul(NANOS_PER_SECOND).saturating_add(half(nanos))
+}
+
+/// The two halves of a kernel time from one stamp.
+pub(crate) fn timespec(stamp: u64) -> (i64, i64) {
+    let half = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    (half(stamp / NANOS_PER_SECOND), half(stamp % NANOS_PER_SECOND))
+}
+
+/// An absolute schedule: it does not drift, and a late callback does not move those after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schedule {
+    pub(crate) start: u64,
+    pub(crate) period: u32,
+    pub(crate) rate: u32,
+}
+
+impl Schedule {
+    /// When callback `number` is due.
+    pub(crate) fn due(&self, number: u64) -> u64 {
+        let offset = u128::from(number) * u128::from(self.period) * u128::from(NANOS_PER_SECOND)
+            / u128::from(self.rate);
+        self.start.saturating_add(u64::try_from(offset).unwrap_or(u64::MAX))
+    }
+
+    /// How many callbacks are due in `seconds`.
+    pub(crate) fn callbacks_in(&self, seconds: u32) -> u64 {
+        u64::from(seconds) * u64::from(self.rate) / u64::from(self.period)
+    }
+}
+
+/// How many whole periods the server skipped, from the frame times of two callbacks in a row and the frames of the first.
+#[cfg_attr(not(feature = "jack"), allow(dead_code, reason = "only JACK has frame times"))]
+pub(crate) fn missed_periods(before: u32, frames: u32, now: u32) -> u64 {
+    let skipped = now.wrapping_sub(before.wrapping_add(frames));
+    // A server that restarts its frame counter goes backwards: nothing was skipped by that.
+    if frames == 0 || skipped > u32::MAX / 2 { 0 } else { u64::from(skipped / frames) }
+}
+
+/// A distribution of times. Those that would be negative are counted, never recorded.
+#[derive(Debug)]
+pub(crate) struct Times {
+    histogram: Histogram<u64>,
+    impossible: u64,
+}
+
+impl Times {
+    /// Allocates all it will ever need.
+    pub(crate) fn new() -> Result<Self, String> {
+        let histogram = Histogram::new_with_bounds(1, LONGEST, 3).map_err(|error| error.to_string())?;
+        Ok(Times { histogram, impossible: 0 })
+    }
+
+    pub(crate) fn record(&mut self, nanos: u64) {
+        self.histogram.saturating_record(nanos);
+    }
+
+    pub(crate) fn record_between(&mut self, from: u64, to: u64) {
+        match to.checked_sub(from) {
+            Some(nanos) => self.record(nanos),
+            None => self.impossible += 1,
+        }
+    }
+
+    pub(crate) fn impossible(&self) -> u64 {
+        self.impossible
+    }
+
+    /// p50, p99, p99.9 and the maximum in nanoseconds; `None` without a single sample.
+    pub(crate) fn quantiles(&self) -> Option<[u64; 4]> {
+        let at = |quantile| self.histogram.value_at_quantile(quantile);
+        (!self.histogram.is_empty()).then(|| [at(0.5), at(0.99), at(0.999), self.histogram.max()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_crosses_the_end_of_a_second_without_a_step() {
+        assert_eq!(stamp(5, 0) - stamp(4, 999_999_999), 1);
+    }
+
+    #[test]
+    fn a_stamp_crosses_two_to_the_32_nanoseconds_without_a_step() {
+        // 2^32 ns = 4.294967296 s
+        assert_eq!(stamp(4, 294_967_295), u64::from(u32::MAX));
+        assert_eq!(stamp(4, 294_967_296) - stamp(4, 294_967_295), 1);
+        let mut times = Times::new().unwrap();
+        times.record_between(stamp(4, 294_967_000), stamp(4, 294_968_000));
+        assert_eq!(times.quantiles(), Some([1_000; 4]));
+    }
+
+    #[test]
+    fn a_stamp_of_a_century_of_uptime_is_exact() {
+        assert_eq!(stamp(3_155_760_000, 1), 3_155_760_000_000_000_001);
+        assert_eq!(timespec(3_155_760_000_000_000_001), (3_155_760_000, 1));
+    }
+
+    #[test]
+    fn a_negative_time_is_counted_apart_and_not_recorded() {
+        let mut times = Times::new().unwrap();
+        times.record_between(1_000, 999);
+        assert_eq!((times.impossible(), times.quantiles()), (1, None));
+        times.record_between(1_000, 1_500);
+        assert_eq!((times.impossible(), times.quantiles()), (1, Some([500; 4])));
+    }
+
+    #[test]
+    fn a_time_beyond_the_longest_counts_as_the_longest() {
+        let mut times = Times::new().unwrap();
+        times.record(u64::MAX);
+        let [.., max] = times.quantiles().unwrap();
+        assert!(max >= LONGEST);
+    }
+
+    #[test]
+    fn a_schedule_whose_period_is_no_whole_number_of_nanoseconds_does_not_drift() {
+        let schedule = Schedule { start: 7, period: 64, rate: 48_000 };
+        assert_eq!((schedule.due(0), schedule.due(1)), (7, 7 + 1_333_333));
+        assert_eq!(schedule.due(750 * 3_600), 7 + 3_600 * NANOS_PER_SECOND);
+        assert_eq!(schedule.callbacks_in(10), 7_500);
+    }
+
+    #[test]
+    fn missed_periods_are_the_gaps_in_the_frame_time_also_across_its_wrap() {
+        assert_eq!(missed_periods(0, 64, 64), 0);
+        assert_eq!(missed_periods(0, 64, 64 * 4), 3);
+        assert_eq!(missed_periods(u32::MAX - 31, 64, 32 + 64), 1);
+        // 64 to 256 frames by jack_bufsize: the next callback is due 64 frames later
+        assert_eq!(missed_periods(1_000, 64, 1_064), 0);
+        assert_eq!(missed_periods(1_000, 64, 500), 0);
+    }
+
+    #[test]
+    fn quantiles_of_a_stall_spread_over_its_length() {
+        // 1 kHz for 2 s, stopped for the second half of it, measured from the intended times
+        let mut times = Times::new().unwrap();
+        for millis in 0..1_000 {
+            times.record(10_000);
+            times.record(millis * 1_000_000);
+        }
+        let [p50, p99, _, max] = times.quantiles().unwrap();
+        assert!(p50 < 2_000_000 && (970_000_000..990_000_000).contains(&p99) && max >= 999_000_000);
+    }
+}

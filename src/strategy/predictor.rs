@@ -1,0 +1,278 @@
+//! When the next notification will come, and how long to look for it.
+//!
+//! The predictor knows only what the waiter has seen, and when:
+//!
+//! - a notification that came while the waiter was **spinning** came at that moment: it alone steers the loop;
+//! - one that **woke** it came a wake-up earlier, some 20–50 µs: fed to the loop it would drag the prediction late, so
+//!   that the next one comes "early" again, for ever;
+//! - one found **pending** at the start of a wait came at any time before.
+//!
+//! The latter two only bound the estimate from above (censored data).
+//!
+//! It is in one of two states. *Searching*, the waiter blocks, and the intervals between wake-ups are collected until
+//! several agree on a period. *Locked*, the waiter spins over the expected moment; when it has met nothing there for
+//! several periods, it searches again.
+
+use std::time::Duration;
+
+use super::Periodic;
+use super::budget::Budget;
+use super::dll::Dll;
+use super::margin::Margin;
+
+/// Intervals that must agree before the period is trusted.
+const AGREEING: usize = 5;
+/// How far they may spread, as a share of the period.
+const SPREAD: f64 = 0.2;
+/// Misses in a row after which the lock is given up.
+const MISSES: u32 = 8;
+/// Periods without a notification after which it is given up at once.
+const DROP_OUT: f64 = 4.0;
+/// The shortest period worth predicting, in least margins: spinning over a good part of it would be spinning for ever.
+const SHORTEST: f64 = 10.0;
+/// How fast the lag behind an announcement is learnt.
+const LAG: f64 = 0.1;
+
+/// What a wait is to do. Times are nanoseconds since the waiter's epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Plan {
+    /// Sleep until notified.
+    Block,
+    /// Sleep until `from`, though notified earlier if need be; look until `until`; then sleep until notified.
+    Spin { from: f64, until: f64 },
+}
+
+/// How a wait met its notification.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Seen {
+    /// At its start.
+    Pending,
+    /// While spinning, which had begun then.
+    Spinning { since: f64 },
+    /// Woken before it had begun to spin, or without a plan to.
+    Woken,
+    /// Woken after it had given up spinning.
+    Late,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Predictor {
+    state: State,
+    margin: Margin,
+    budget: Budget,
+    /// A known period, until it proves wrong.
+    known: Option<f64>,
+    hint: Hint,
+    plan: Plan,
+    over_budget: u64,
+}
+
+/// What the notifier's side announced.
+#[derive(Clone, Debug, Default)]
+struct Hint {
+    /// The moment that the present plan is for.
+    at: Option<f64>,
+    /// By how much notifications follow their announcement.
+    lag: f64,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Searching(Search),
+    Locked { dll: Dll, misses: u32 },
+}
+
+/// The latest intervals between wake-ups.
+#[derive(Clone, Debug, Default)]
+struct Search {
+    last: Option<f64>,
+    intervals: [f64; AGREEING],
+    count: usize,
+}
+
+impl Search {
+    /// A wake-up. Returns the period once the intervals agree on one.
+    fn woken(&mut self, at: f64) -> Option<f64> {
+        let last = self.last.replace(at)?;
+        self.intervals[self.count % AGREEING] = at - last;
+        self.count += 1;
+        if self.count < AGREEING {
+            return None;
+        }
+        let period = self.intervals.iter().sum::<f64>() / self.intervals.len() as f64;
+        let agree = |interval: &f64| (interval - period).abs() <= SPREAD * period;
+        self.intervals.iter().all(agree).then_some(period)
+    }
+}
+
+impl Predictor {
+    pub(super) fn new(config: &Periodic) -> Predictor {
+        Predictor {
+            state: State::Searching(Search::default()),
+            margin: Margin::new(nanos(*config.margin.start()), nanos(*config.margin.end())),
+            budget: Budget::new(config.max_cpu.into()),
+            known: config.period.map(nanos),
+            hint: Hint::default(),
+            plan: Plan::Block,
+            over_budget: 0,
+        }
+    }
+
+    /// The period, while locked.
+    pub(super) fn period(&self) -> Option<f64> {
+        match &self.state {
+            State::Locked { dll, .. } => Some(dll.period()),
+            State::Searching(_) => None,
+        }
+    }
+
+    pub(super) fn margin(&self) -> f64 {
+        self.margin.get()
+    }
+
+    pub(super) fn over_budget(&self) -> u64 {
+        self.over_budget
+    }
+
+    /// What the wait that begins `now` is to do. `hint` is what `expect_next` announced last.
+    pub(super) fn plan(&mut self, now: f64, hint: Option<f64>) -> Plan {
+        let left = self.budget.left(now);
+        let learnt = self.margin.get();
+        self.hint.at = hint.filter(|at| at + self.hint.lag + learnt > now);
+        let (expected, margin) = match (self.hint.at, &self.state) {
+            (Some(at), State::Searching(_)) => {
+                (Some(at + self.hint.lag), learnt.min(self.budget.bearable(at - now)))
+            }
+            (Some(at), State::Locked { dll, .. }) => {
+                (Some(at + self.hint.lag), learnt.min(self.budget.bearable(dll.period())))
+            }
+            (None, State::Locked { dll, .. }) => {
+                (Some(dll.next()), learnt.min(self.budget.bearable(dll.period())))
+            }
+            (None, State::Searching(_)) => (None, learnt),
+        };
+        let margin = margin.max(self.margin.least());
+        self.plan = match expected {
+            // If its moment has passed, a notification that is late is not worth spinning for.
+            Some(expected) if expected + margin > now => {
+                let from = (expected - margin).max(now);
+                if left < expected - from + margin / 2.0 {
+                    self.over_budget += 1;
+                    Plan::Block
+                } else {
+                    Plan::Spin { from, until: (expected + margin).min(from + left) }
+                }
+            }
+            _ => Plan::Block,
+        };
+        self.plan
+    }
+
+    /// So long was spent spinning.
+    pub(super) fn spun(&mut self, time: f64) {
+        self.budget.spend(time);
+    }
+
+    /// The planned wait met its notification at `at`, which is when it was seen.
+    pub(super) fn met(&mut self, at: f64, seen: Seen) {
+        self.learn_margin(at, seen);
+        if self.hint.at.is_some() {
+            self.learn_lag(at, seen);
+        }
+        match &mut self.state {
+            State::Searching(search) => {
+                let period = match seen {
+                    // When it came is unknown, and so are the intervals around it.
+                    Seen::Pending => {
+                        *search = Search::default();
+                        return;
+                    }
+                    Seen::Spinning { .. } | Seen::Woken | Seen::Late => search.woken(at),
+                };
+                if let Some(period) = self.known.or(period) {
+                    self.lock(at, period);
+                }
+            }
+            State::Locked { dll, misses } => {
+                if at - dll.next() > DROP_OUT * dll.period() {
+                    return self.search(at);
+                }
+                match seen {
+                    Seen::Spinning { .. } => {
+                        dll.event(at);
+                        *misses = 0;
+                    }
+                    // It may have been this period's or an earlier one's: the next to expect is certainly later.
+                    Seen::Pending => dll.skip_to(at + self.margin.get()),
+                    Seen::Woken => {
+                        dll.no_later_than(at);
+                        // Without a plan to spin it is no miss.
+                        *misses += u32::from(self.plan != Plan::Block);
+                    }
+                    Seen::Late => {
+                        dll.skip(at);
+                        *misses += 1;
+                    }
+                }
+                if *misses >= MISSES || !self.is_worth_it() {
+                    self.search(at);
+                }
+            }
+        }
+    }
+
+    fn lock(&mut self, last: f64, period: f64) {
+        self.state = State::Locked { dll: Dll::new(last, period), misses: 0 };
+        if !self.is_worth_it() {
+            self.search(last);
+        }
+    }
+
+    fn search(&mut self, last: f64) {
+        self.known = None;
+        self.margin.reset();
+        self.state = State::Searching(Search { last: Some(last), ..Search::default() });
+    }
+
+    fn is_worth_it(&self) -> bool {
+        self.period().is_none_or(|period| period >= SHORTEST * self.margin.least())
+    }
+
+    fn learn_margin(&mut self, at: f64, seen: Seen) {
+        let Plan::Spin { from, until } = self.plan else { return };
+        match seen {
+            Seen::Spinning { since } => {
+                let expected = self.expected();
+                // To have been awake in time, with what the timer was late by; or to have looked long enough.
+                let overshoot = since - from;
+                self.margin.needed((expected - at + overshoot).max(at - expected));
+            }
+            Seen::Woken | Seen::Late => self.margin.missed((until - from) / 2.0),
+            Seen::Pending => {}
+        }
+    }
+
+    fn learn_lag(&mut self, at: f64, seen: Seen) {
+        let error = at - self.expected();
+        match seen {
+            Seen::Spinning { .. } => self.hint.lag += LAG * error,
+            // It came earlier still.
+            Seen::Woken => self.hint.lag += error.min(0.0),
+            Seen::Late => self.hint.lag += LAG * self.margin.get(),
+            Seen::Pending => {}
+        }
+    }
+
+    /// The moment that the present plan is for.
+    fn expected(&self) -> f64 {
+        match (self.hint.at, &self.state) {
+            (Some(at), _) => at + self.hint.lag,
+            (None, State::Locked { dll, .. }) => dll.next(),
+            (None, State::Searching(_)) => unreachable!("without a lock or a hint nothing is planned"),
+        }
+    }
+}
+
+fn nanos(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e9
+}

@@ -1,0 +1,274 @@
+//! The predictor against simulated notifications, without threads or a clock: it is fed only what a waiter sees.
+
+use std::time::Duration;
+
+use super::budget::WINDOW;
+use super::{Periodic, Plan, Predictor, Seen};
+
+const US: f64 = 1e3;
+const MS: f64 = 1e6;
+const SECOND: f64 = 1e9;
+/// 64 and 1024 frames at 48 kHz.
+const SHORT: f64 = 64.0 / 48_000.0 * SECOND;
+const LONG: f64 = 1024.0 / 48_000.0 * SECOND;
+const MAX_CPU: f64 = 0.05;
+
+/// xorshift64*, by S. Vigna.
+struct Random(u64);
+
+impl Random {
+    /// Uniform in [0, 1).
+    fn uniform(&mut self) -> f64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.uniform()
+    }
+
+    /// With a mean of 1: small mostly, large now and then.
+    fn exponential(&mut self) -> f64 {
+        -(1.0 - self.uniform()).ln()
+    }
+}
+
+/// A machine: how late it is.
+struct Waiter {
+    predictor: Predictor,
+    random: Random,
+    now: f64,
+    events: u64,
+    hits: u64,
+    rings: u64,
+    spinning: f64,
+    /// Hits and misses in a row at the end.
+    streak: u64,
+}
+
+impl Waiter {
+    fn new(config: Periodic) -> Waiter {
+        Waiter {
+            predictor: Predictor::new(&config),
+            random: Random(0x9E37_79B9_7F4A_7C15),
+            now: 0.0,
+            events: 0,
+            hits: 0,
+            rings: 0,
+            spinning: 0.0,
+            streak: 0,
+        }
+    }
+
+    /// A wait, begun as soon as the waiter was ready, for a notification at `event`.
+    fn wait(&mut self, event: f64, hint: Option<f64>) {
+        self.events += 1;
+        let wake_up = self.random.between(20.0 * US, 50.0 * US);
+        if event <= self.now {
+            self.predictor.met(self.now, Seen::Pending);
+            return self.work();
+        }
+        match self.predictor.plan(self.now, hint) {
+            Plan::Block => self.rung(event + wake_up, Seen::Woken),
+            Plan::Spin { from, until } => {
+                assert!(from <= until && from >= self.now);
+                let overshoot =
+                    self.random.between(2.0 * US, 8.0 * US) + 3.0 * US * self.random.exponential();
+                let since = if from > self.now { from + overshoot } else { from };
+                if event < since {
+                    self.rung(event + wake_up, Seen::Woken);
+                } else if event <= until.max(since) {
+                    self.spun(event - since);
+                    self.hits += 1;
+                    self.streak += 1;
+                    self.now = event + 0.1 * US;
+                    self.predictor.met(self.now, Seen::Spinning { since });
+                } else {
+                    self.spun((until - since).max(0.0));
+                    self.rung(event + wake_up, Seen::Late);
+                }
+            }
+        }
+        self.work();
+    }
+
+    fn rung(&mut self, at: f64, seen: Seen) {
+        self.rings += 1;
+        self.streak = 0;
+        self.now = at;
+        self.predictor.met(at, seen);
+    }
+
+    fn spun(&mut self, time: f64) {
+        self.spinning += time;
+        self.predictor.spun(time);
+        assert!(self.spinning <= MAX_CPU * (self.now + time + WINDOW) + 1.0 * MS, "beyond the budget");
+    }
+
+    /// What the worker does between two waits.
+    fn work(&mut self) {
+        self.now += self.random.between(1.0 * US, 5.0 * US);
+    }
+
+    /// `count` notifications with that period, and the jitter of a callback on a quiet machine.
+    fn run(&mut self, start: f64, period: f64, count: u64) -> f64 {
+        for n in 0..count {
+            let event = start + n as f64 * period + 4.0 * US * self.random.exponential();
+            self.wait(event, None);
+        }
+        start + count as f64 * period
+    }
+
+    /// Like `run`, until `streak` in a row were caught while spinning. Returns how many notifications that took before.
+    fn lock(&mut self, start: f64, period: f64) -> (u64, f64) {
+        self.streak = 0;
+        let mut at = start;
+        for n in 0.. {
+            if self.streak >= 10 {
+                return (n - 10, at);
+            }
+            assert!(n < 1000, "never locked at a period of {} µs", period / US);
+            at = self.run(at, period, 1);
+        }
+        unreachable!("the range has no end");
+    }
+
+    fn ring_share(&self) -> f64 {
+        self.rings as f64 / self.events as f64
+    }
+
+    fn forget_counts(&mut self) {
+        (self.events, self.hits, self.rings) = (0, 0, 0);
+    }
+}
+
+#[test]
+fn a_learnt_period_is_locked_within_20_notifications() {
+    for period in [SHORT, SHORT / 2.0, LONG, LONG * 4.0] {
+        let (took, _) = Waiter::new(Periodic::learn()).lock(MS, period);
+        assert!(took <= 20, "{took} at {} µs", period / US);
+    }
+}
+
+#[test]
+fn a_known_period_is_locked_within_8_notifications() {
+    let known = Periodic::every(Duration::from_secs_f64(SHORT / SECOND));
+    let (took, _) = Waiter::new(known).lock(MS, SHORT);
+    assert!(took <= 8, "{took}");
+}
+
+#[test]
+fn a_million_periods_ring_for_less_than_3_in_100() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let count = 1_000_000;
+    let end = waiter.run(MS, SHORT, count);
+    assert_eq!(waiter.events, count);
+    assert!(waiter.ring_share() <= 0.03, "{}", waiter.ring_share());
+    assert!(waiter.spinning <= MAX_CPU * end);
+    let period = waiter.predictor.period().unwrap();
+    assert!((period - SHORT).abs() <= SHORT / 1000.0, "{period}");
+}
+
+#[test]
+fn drift_is_followed() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let (_, mut at) = waiter.lock(MS, SHORT);
+    waiter.forget_counts();
+    for n in 0..100_000 {
+        // Up and down by 200 ppm within a minute or so.
+        let ppm = 200.0 * (f64::from(n) / 10_000.0).sin();
+        at = waiter.run(at, SHORT * (1.0 + ppm * 1e-6), 1);
+    }
+    assert!(waiter.ring_share() <= 0.03, "{}", waiter.ring_share());
+}
+
+#[test]
+fn period_changes_drop_outs_and_freewheeling_are_relocked_within_50_notifications() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let (_, mut at) = waiter.lock(MS, SHORT);
+    for period in [LONG, SHORT, SHORT * 1.3, SHORT / 2.0, SHORT] {
+        at = waiter.run(at, period, 200);
+        let (took, end) = waiter.lock(at + 0.3 * period, period);
+        assert!(took <= 50, "{took} at {} µs", period / US);
+        at = end;
+    }
+    // A second without anything, and a phase of its own.
+    let (took, at) = waiter.lock(at + SECOND + 0.4 * SHORT, SHORT);
+    assert!(took <= 50, "{took} after a drop-out");
+    // Freewheeling: as fast as it goes.
+    let at = waiter.run(at, 8.0 * US, 100_000).max(waiter.now);
+    let (took, _) = waiter.lock(at + SHORT, SHORT);
+    assert!(took <= 50, "{took} after freewheeling");
+}
+
+#[test]
+fn missed_periods_do_not_break_the_lock() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let (_, mut at) = waiter.lock(MS, SHORT);
+    waiter.forget_counts();
+    for _ in 0..1000 {
+        at = waiter.run(at, SHORT, 99);
+        at += 2.0 * SHORT; // an xrun
+    }
+    assert!(waiter.ring_share() <= 0.04, "{}", waiter.ring_share());
+}
+
+#[test]
+fn every_third_period_is_a_period() {
+    let mut waiter = Waiter::new(Periodic::every(Duration::from_secs_f64(SHORT / SECOND)));
+    let (took, at) = waiter.lock(MS, 3.0 * SHORT);
+    assert!(took <= 50, "{took}");
+    waiter.forget_counts();
+    waiter.run(at, 3.0 * SHORT, 10_000);
+    assert!(waiter.ring_share() <= 0.03, "{}", waiter.ring_share());
+}
+
+#[test]
+fn aperiodic_notifications_cost_what_blocking_costs() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let mut at = MS;
+    for _ in 0..100_000 {
+        at += SHORT * waiter.random.exponential();
+        waiter.wait(at, None);
+    }
+    // Hardly anything but chance agreement is spent on.
+    assert!(waiter.spinning <= 0.02 * at, "{}", waiter.spinning / at);
+}
+
+#[test]
+fn an_announced_moment_is_met_at_once_even_without_a_period() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let mut at = MS;
+    for _ in 0..10_000 {
+        // Nothing to learn from: each interval is another.
+        at += waiter.random.between(SHORT, 3.0 * SHORT);
+        let event = at + 30.0 * US + 4.0 * US * waiter.random.exponential();
+        waiter.wait(event, Some(at));
+    }
+    assert!(waiter.ring_share() <= 0.05, "{}", waiter.ring_share());
+}
+
+#[test]
+fn no_sequence_of_times_makes_it_panic_or_spin_beyond_the_budget() {
+    for seed in 1..=200 {
+        let mut waiter = Waiter::new(Periodic::learn());
+        waiter.random = Random(0x9E37_79B9_7F4A_7C15 ^ seed);
+        let mut at = 0.0;
+        for _ in 0..5000 {
+            at += match waiter.random.uniform() {
+                x if x < 0.02 => 0.0,
+                x if x < 0.03 => SECOND * waiter.random.exponential(),
+                x if x < 0.3 => US * waiter.random.exponential(),
+                x if x < 0.35 => -US,
+                _ => SHORT * waiter.random.between(0.99, 1.01),
+            };
+            let hint = (waiter.random.uniform() < 0.3).then(|| at + MS * waiter.random.between(-5.0, 5.0));
+            // `wait` itself asserts the budget.
+            waiter.wait(at, hint);
+            assert!(waiter.predictor.margin().is_finite());
+            assert!(waiter.predictor.period().is_none_or(|period| period.is_finite() && period > 0.0));
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The strategies at work on the word.
+
+use std::time::{Duration, Instant};
+
+use super::{Plan, Predictor, Seen, Spinning, Strategy, WaitStats, WaitStrategy};
+use crate::shared::Shared;
+use crate::state::{Goal, State};
+use crate::sync::spin_loop;
+
+/// A waiter's strategy, and what it has to remember.
+pub(crate) struct Waiting {
+    strategy: Strategy,
+    /// Of strategies that spin.
+    spinning: Option<Spinning>,
+    stats: WaitStats,
+}
+
+impl Waiting {
+    pub(crate) fn new(strategy: WaitStrategy) -> Self {
+        let strategy = Strategy::new(strategy);
+        Waiting { spinning: strategy.spins().then(Spinning::new), strategy, stats: WaitStats::default() }
+    }
+
+    /// What was counted so far stays.
+    pub(crate) fn set_strategy(&mut self, strategy: WaitStrategy) {
+        *self = Waiting { stats: self.stats, ..Waiting::new(strategy) };
+    }
+
+    pub(crate) fn stats(&self) -> WaitStats {
+        let mut stats = self.stats;
+        if let Strategy::Periodic(predictor) = &self.strategy {
+            let nanos = |time: f64| Duration::from_secs_f64(time * 1e-9);
+            stats.period = predictor.period().map(nanos);
+            stats.margin = Some(nanos(predictor.margin()));
+            stats.over_budget = predictor.over_budget();
+        }
+        stats
+    }
+
+    pub(crate) fn stats_mut(&mut self) -> &mut WaitStats {
+        &mut self.stats
+    }
+
+    /// Waits until `goal` is met, `deadline` at most. `None` is for ever. Tells whether it is met.
+    pub(crate) fn wait(&mut self, shared: &Shared, goal: Goal, deadline: Option<Instant>) -> bool {
+        let state = shared.state();
+        if goal.is_met_by(state.look()) {
+            self.stats.pending += 1;
+            self.found_pending(shared);
+            return true;
+        }
+        let met = match self.strategy {
+            Strategy::Block => self.stats.sleep(state, goal, deadline),
+            Strategy::Spin(long) => self.spin(state, goal, deadline, long),
+            Strategy::Interval(every) => self.look_every(state, goal, deadline, every),
+            Strategy::Periodic(_) => self.predict(shared, goal, deadline),
+        };
+        self.stats.timeouts += u64::from(!met);
+        met
+    }
+
+    fn found_pending(&mut self, shared: &Shared) {
+        if let Some(spinning) = &mut self.spinning {
+            // A thread that always finds something never sleeps.
+            spinning.block_if_due();
+        }
+        if let Strategy::Periodic(predictor) = &mut self.strategy {
+            predictor.met(nanos_since(shared.hint().epoch()), Seen::Pending);
+        }
+    }
+
+    fn spin(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, long: Duration) -> bool {
+        if let Some(spinning) = &mut self.spinning {
+            if spinning.is_allowed() && !spinning.must_block() {
+                let until = earlier(Instant::now().checked_add(long), deadline);
+                if self.stats.look_until(state, goal, until) {
+                    return true;
+                }
+            }
+        }
+        self.sleep(state, goal, deadline)
+    }
+
+    /// Sleeps, and notes that a realtime thread did.
+    fn sleep(&mut self, state: &State, goal: Goal, deadline: Option<Instant>) -> bool {
+        let met = self.stats.sleep(state, goal, deadline);
+        if let Some(spinning) = &mut self.spinning {
+            spinning.has_blocked();
+        }
+        met
+    }
+
+    /// Never arms: a notification changes the word, but wakes nobody. Closing wakes whoever sleeps on it.
+    fn look_every(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, every: Duration) -> bool {
+        let mut next = Instant::now();
+        loop {
+            next += every;
+            let until = earlier(Some(next), deadline);
+            loop {
+                let seen = state.look();
+                if goal.is_met_by(seen) {
+                    return true;
+                }
+                let now = Instant::now();
+                if deadline.is_some_and(|at| now >= at) {
+                    return false;
+                }
+                if now >= next {
+                    // From now, so that a thread that was kept away does not look many times at once.
+                    next = now;
+                    break;
+                }
+                self.stats.sleeps += 1;
+                state.sleep(seen, until);
+            }
+        }
+    }
+
+    fn predict(&mut self, shared: &Shared, goal: Goal, deadline: Option<Instant>) -> bool {
+        let (Strategy::Periodic(predictor), Some(spinning)) = (&mut self.strategy, &mut self.spinning) else {
+            unreachable!("called for this strategy, which spins");
+        };
+        let state = shared.state();
+        if !spinning.is_allowed() {
+            return self.stats.sleep(state, goal, deadline);
+        }
+        let epoch = shared.hint().epoch();
+        let now = nanos_since(epoch);
+        let plan =
+            if spinning.must_block() { Plan::Block } else { predictor.plan(now, shared.hint().nearest(now)) };
+        let wait = Predicted { state, goal, deadline, epoch };
+        wait.follow(plan, predictor, spinning, &mut self.stats)
+    }
+}
+
+/// A wait that follows a plan.
+struct Predicted<'a> {
+    state: &'a State,
+    goal: Goal,
+    deadline: Option<Instant>,
+    epoch: Instant,
+}
+
+impl Predicted<'_> {
+    /// Sleeps armed until the plan says to spin, spins without being armed, and sleeps armed for the rest.
+    fn follow(
+        &self,
+        plan: Plan,
+        predictor: &mut Predictor,
+        spinning: &mut Spinning,
+        stats: &mut WaitStats,
+    ) -> bool {
+        let mut seen = Seen::Woken;
+        if let Plan::Spin { from, until } = plan {
+            let from = self.instant(from);
+            if Instant::now() < from {
+                let met = stats.sleep(self.state, self.goal, earlier(Some(from), self.deadline));
+                spinning.has_blocked();
+                if met {
+                    stats.early += 1;
+                    predictor.met(nanos_since(self.epoch), Seen::Woken);
+                    return true;
+                }
+            }
+            let since = nanos_since(self.epoch);
+            let until = earlier(Some(self.instant(until)), self.deadline);
+            let met = stats.look_until(self.state, self.goal, until);
+            let now = nanos_since(self.epoch);
+            predictor.spun(now - since);
+            if met {
+                predictor.met(now, Seen::Spinning { since });
+                return true;
+            }
+            seen = Seen::Late;
+        }
+        let met = stats.sleep(self.state, self.goal, self.deadline);
+        spinning.has_blocked();
+        if met {
+            stats.late += u64::from(seen == Seen::Late);
+            predictor.met(nanos_since(self.epoch), seen);
+        }
+        met
+    }
+
+    fn instant(&self, nanos: f64) -> Instant {
+        self.epoch + Duration::from_secs_f64((nanos * 1e-9).max(0.0))
+    }
+}
+
+impl WaitStats {
+    /// Sleeps, armed, until `goal` is met or it is `until`. Tells whether it is met; if not, nobody rings any more.
+    fn sleep(&mut self, state: &State, goal: Goal, until: Option<Instant>) -> bool {
+        // A standing arming is reused, within this call: its target is the same, and no ring of it was consumed
+        // unless the goal is met.
+        let mut armed = false;
+        loop {
+            let mut seen = state.look();
+            if goal.is_met_by(seen) {
+                self.rings += u64::from(armed);
+                return true;
+            }
+            if armed {
+                if until.is_some_and(|at| Instant::now() >= at) {
+                    // What came before the waiter disarmed was rung for this sleep, and nobody will ring again.
+                    let met = goal.is_met_by(state.disarm());
+                    self.rings += u64::from(met);
+                    return met;
+                }
+                self.spurious += 1;
+            } else {
+                let Some(word) = state.arm(seen, goal) else { continue };
+                seen = word;
+                armed = true;
+            }
+            self.sleeps += 1;
+            state.sleep(seen, until);
+        }
+    }
+
+    /// Looks, without being armed, until `goal` is met or it is `until`. Tells whether it is met.
+    fn look_until(&mut self, state: &State, goal: Goal, until: Option<Instant>) -> bool {
+        let since = Instant::now();
+        loop {
+            let met = goal.is_met_by(state.look());
+            let now = Instant::now();
+            if met || until.is_some_and(|at| now >= at) {
+                self.spin_hits += u64::from(met);
+                self.spinning += now - since;
+                return met;
+            }
+            spin_loop();
+        }
+    }
+}
+
+/// `None` is never.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+fn nanos_since(epoch: Instant) -> f64 {
+    epoch.elapsed().as_secs_f64() * 1e9
+}

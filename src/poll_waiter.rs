@@ -26,7 +26,8 @@ use crate::{Closed, PollLoop, Stopper, TryWaitError, WaitTimeoutError};
 ///
 /// After the last notifier is dropped, or the pair is [stopped](Stopper::stop), the descriptor becomes readable until
 /// `try_wait` has said [`Closed`]: deregister it then. A notifier that was inside `notify` at that moment may make it
-/// readable once more; a further `try_wait` quiets it.
+/// readable once more, and so does each further stop and the drop of the last notifier after a stop; a further
+/// `try_wait` quiets it.
 ///
 /// # Examples
 ///
@@ -205,6 +206,8 @@ impl PollWaiter {
 impl_wait!(PollWaiter);
 
 /// Readable when [`try_wait`](PollWaiter::try_wait) is due. For polling only.
+///
+/// It is always the same descriptor, and open as long as the waiter lives.
 impl AsFd for PollWaiter {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.event().fd()

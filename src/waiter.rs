@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::shared::WaiterHandle;
 use crate::state::Goal;
+use crate::sync::now;
 use crate::wait::impl_wait;
 use crate::word::Word;
 use crate::{Closed, Stopper, TryWaitError, WaitTimeoutError};
@@ -114,7 +115,7 @@ impl Waiter {
                 TryWaitError::Closed => WaitTimeoutError::Closed,
             });
         }
-        self.block(Goal::ANY, Instant::now().checked_add(timeout))
+        self.block(Goal::ANY, now().checked_add(timeout))
     }
 
     /// [`wait`](Waiter::wait), until `deadline` at most.
@@ -215,7 +216,7 @@ impl Waiter {
                 return Ok(self.take(goal)?);
             }
             if armed {
-                if deadline.is_some_and(|at| Instant::now() >= at) {
+                if deadline.is_some_and(|at| now() >= at) {
                     break;
                 }
             } else {
@@ -247,6 +248,13 @@ fn only_closed(error: WaitTimeoutError) -> Closed {
 }
 
 impl_wait!(Waiter);
+
+#[cfg(all(test, rt_notify_loom))]
+impl Waiter {
+    pub(crate) fn state(&self) -> &crate::state::State {
+        self.shared.state()
+    }
+}
 
 impl fmt::Debug for Waiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@
 //!   word's *address* alone, so that it may run after the word's owner is gone.
 
 #[cfg(all(test, rt_notify_loom))]
-mod loom;
+pub(crate) mod loom;
 #[cfg(all(test, rt_notify_loom))]
 pub(crate) use self::loom::Futex;
 

@@ -30,3 +30,8 @@ pub use semaphore::Semaphore;
 pub use stopper::Stopper;
 pub use wait::Wait;
 pub use waiter::Waiter;
+
+// Here and not in a target of their own: they look at the word, and loom is a dependency of tests alone.
+#[cfg(all(test, rt_notify_loom))]
+#[path = "../tests/loom/mod.rs"]
+mod models;

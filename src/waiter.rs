@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::end::End;
 use crate::shared::WaiterHandle;
 use crate::state::Goal;
+use crate::sync::now;
 use crate::wait::impl_wait;
 use crate::{Closed, Stopper, TryWaitError, WaitTimeoutError};
 
@@ -110,7 +111,7 @@ impl Waiter {
         if timeout.is_zero() {
             return Ok(self.try_wait()?);
         }
-        self.block(Goal::ANY, Instant::now().checked_add(timeout))
+        self.block(Goal::ANY, now().checked_add(timeout))
     }
 
     /// [`wait`](Waiter::wait), until `deadline` at most.
@@ -211,7 +212,7 @@ impl Waiter {
                 return Ok(self.take(goal)?);
             }
             if armed {
-                if deadline.is_some_and(|at| Instant::now() >= at) {
+                if deadline.is_some_and(|at| now() >= at) {
                     break;
                 }
             } else {
@@ -233,6 +234,13 @@ impl Waiter {
 }
 
 impl_wait!(Waiter);
+
+#[cfg(all(test, rt_notify_loom))]
+impl Waiter {
+    pub(crate) fn state(&self) -> &crate::state::State {
+        self.shared.state()
+    }
+}
 
 impl fmt::Debug for Waiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

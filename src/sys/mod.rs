@@ -17,8 +17,9 @@
 //! - `fd(&self)`: what to poll for readability.
 
 #[cfg(all(test, rt_notify_loom))]
-#[path = "loom.rs"]
-mod os;
+pub(crate) mod loom;
+#[cfg(all(test, rt_notify_loom))]
+use self::loom as os;
 
 #[cfg(not(all(test, rt_notify_loom)))]
 mod os;

@@ -15,7 +15,7 @@ use loom::thread;
 use super::{Page, check, join};
 use crate::sys::Event;
 use crate::sys::loom::{far_from_limit, past};
-use crate::word::Word;
+use crate::word::{ARMED, SLEEP, Word};
 use crate::{Closed, Notifier, PollLoop, PollWaiter, TryWaitError, WaitTimeoutError};
 
 #[derive(Clone, Copy)]
@@ -171,6 +171,50 @@ fn two_notifiers_lose_nothing_in_a_poller() {
 #[test]
 fn two_notifiers_lose_nothing_in_a_poller_of_edges() {
     two_notifiers(|waiter| Edge.turn(waiter));
+}
+
+/// The number of a sleep is one modulo 16.
+#[test]
+fn a_ring_of_16_sleeps_ago_does_not_count_for_this_one() {
+    check(3, || {
+        let (notifier, mut waiter) = pair();
+        // The next arming has number 0, which is what `rung` holds, too.
+        notifier.state().preset(Word(SLEEP | ARMED));
+        assert_eq!(notifier.state().look().arming().sleep(), 0);
+        let notifier = Rc::new(notifier);
+        let threads = [(); 2].map(|()| {
+            let notifier = Rc::clone(&notifier);
+            thread::spawn(move || notify_and_leave_nobody_asleep(&notifier, 1))
+        });
+        let mut total = none_if_empty(waiter.try_wait()).unwrap();
+        while total < 2 {
+            total += Level.turn(&mut waiter).unwrap();
+        }
+        assert_eq!(total, 2);
+        join(threads);
+        assert_quiet(&mut waiter, TryWaitError::Empty);
+    });
+}
+
+/// Its ring comes late, and what it says of `rung` as well.
+#[test]
+fn a_notifier_that_slept_through_16_polls_loses_no_wake() {
+    check(3, || {
+        let (notifier, mut waiter) = pair();
+        let notifier = Rc::new(notifier);
+        let threads = [1, 2].map(|times| {
+            let notifier = Rc::clone(&notifier);
+            thread::spawn(move || (0..times).for_each(|_| notifier.notify()))
+        });
+        let mut poll_loop = waiter.poll_loop();
+        let mut total = Level.turn_of(&mut poll_loop).unwrap();
+        notifier.state().rewind_sleep();
+        while total < 3 {
+            total += Level.turn_of(&mut poll_loop).unwrap();
+        }
+        assert_eq!(total, 3);
+        join(threads);
+    });
 }
 
 // ---- wait_for ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ use loom::thread;
 
 use super::{Page, assert_nobody_sleeps_at, check, join};
 use crate::sys::loom::stale_looks;
-use crate::word::{LIMIT, Word};
+use crate::word::{LIMIT, SLEEP, Word};
 use crate::{Notifier, TryWaitError};
 
 #[test]
@@ -86,7 +86,8 @@ fn a_notification_that_is_not_counted_is_published_all_the_same() {
 fn who_waits_for_the_limit_is_rung_by_those_who_find_it_reached() {
     check(4, || {
         let (notifier, mut waiter) = Notifier::new();
-        notifier.state().preset(Word::counting(LIMIT - 1));
+        // The next sleep has number 0, which `rung` held before it.
+        notifier.state().preset(Word(Word::counting(LIMIT - 1).0 | SLEEP));
         let notifier = Rc::new(notifier);
         let threads = [0; 2].map(|_| {
             let notifier = Rc::clone(&notifier);

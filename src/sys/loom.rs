@@ -1,7 +1,7 @@
 //! A model of the futex, of the descriptor and of the clock for loom, with what the models observe besides.
 //!
 //! loom switches threads before operations on its own objects, and nowhere else. So whatever follows such an
-//! operation here is one step with it, and observing adds no interleavings. All threads of a model are coroutines on
+//! operation here is one step with it, and noting it adds no interleavings. All threads of a model are coroutines on
 //! one thread of the system: what is not known to loom lives in a [`World`] per system thread.
 //!
 //! The kernel promises no order of memory to the language, so the model gives as little as loom allows: none to a
@@ -25,6 +25,7 @@ struct World {
     queues: Vec<Queue>,
     main: Option<ThreadId>,
     far_from_limit: bool,
+    stale_looks: bool,
     clock: Option<Rc<Touch>>,
     time: Cell<Duration>,
     sleeps: u64,
@@ -64,14 +65,14 @@ impl Default for Touch {
 
 impl Touch {
     fn touch(&self) {
-        newest(&self.0, 0);
+        newest(&self.0, 0, Relaxed);
     }
 }
 
 /// The newest value, which a load need not return. Changes nothing.
-fn newest(word: &loom::sync::atomic::AtomicU32, guess: u32) -> u32 {
+fn newest(word: &loom::sync::atomic::AtomicU32, guess: u32, order: Ordering) -> u32 {
     // An exchange reads the newest value even if it fails, as nearly all of these do.
-    match word.compare_exchange(!guess, !guess, Relaxed, Relaxed) {
+    match word.compare_exchange(!guess, !guess, order, order) {
         Ok(value) | Err(value) => value,
     }
 }
@@ -95,6 +96,15 @@ pub(crate) fn reset() {
 /// values say so: do not explore each of them.
 pub(crate) fn far_from_limit() {
     with_world(|world| world.far_from_limit = true);
+}
+
+/// In this execution a load of a word returns any value that the memory model allows.
+///
+/// Elsewhere it returns the newest. That is no loss where a thread did nothing else between: a stale look is a look
+/// that came earlier, and loom tries those orders. It is a gain besides: loom remembers only the last access to an
+/// atomic, so a thread's plain load hides from it that the read-modify-write after it races with another's load.
+pub(crate) fn stale_looks() {
+    with_world(|world| world.stale_looks = true);
 }
 
 // ---- the clock -----------------------------------------------------------------------------------------------------
@@ -210,7 +220,7 @@ impl Futex {
         }
         touch(self.id);
         // From here to `park` is one step, as under the kernel's lock.
-        if newest(&self.word, expected) != expected {
+        if newest(&self.word, expected, Relaxed) != expected {
             return;
         }
         doze(self.id, until);
@@ -243,13 +253,14 @@ impl Futex {
         old
     }
 
-    /// The atomic's own. See [`far_from_limit`].
+    /// The newest value, or in a model with [`stale_looks`] any that the atomic's own `load` may return.
     pub(crate) fn load(&self, order: Ordering) -> u32 {
         let glance = with_world(|world| world.far_from_limit && world.main != Some(thread::current().id()));
         if glance {
             loom::stop_exploring();
         }
-        let value = self.word.load(order);
+        let stale = with_world(|world| world.stale_looks);
+        let value = if stale { self.word.load(order) } else { newest(&self.word, 0, order) };
         if glance {
             loom::explore();
         }
@@ -260,7 +271,10 @@ impl Futex {
 
     /// What the calling thread's last `fetch_add` returned; how many slept then; and how many of those sleep on,
     /// since nobody has woken them.
+    ///
+    /// A step of its own, that loom knows to depend on wakes: else it need not try to look before they are made.
     pub(crate) fn last_added(&self) -> (u32, usize, usize) {
+        self.touch();
         let thread = thread::current().id();
         with_world(|world| {
             let queue = &world.queues[self.id];

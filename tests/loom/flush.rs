@@ -70,7 +70,7 @@ fn a_flush_that_a_timeout_missed_ends_the_next_wait_for() {
 /// A ring for a flush says nothing about the target: notifiers that reach it must not rely on it.
 #[test]
 fn a_plain_wait_sleeps_through_a_flush_and_is_rung_all_the_same() {
-    check(3, || {
+    check(4, || {
         let (notifier, mut waiter) = Notifier::new();
         let notifier = Rc::new(notifier);
         let other = Rc::clone(&notifier);

@@ -55,7 +55,7 @@ fn a_notifier_a_stopper_and_a_waiter_go_at_once() {
 
 #[test]
 fn a_waiter_and_a_notifier_go_while_another_pair_is_made() {
-    check(3, || {
+    check(4, || {
         let (notifier, waiter) = Notifier::new();
         let notify = thread::spawn(move || {
             notifier.notify();
@@ -75,7 +75,7 @@ fn a_waiter_and_a_notifier_go_while_another_pair_is_made() {
 /// Sweeps meet: each takes the list, frees its part and parks the rest again.
 #[test]
 fn two_waiters_go_at_once_while_their_notifiers_live() {
-    check(3, || {
+    check(4, || {
         let (notifier, waiter) = Notifier::new();
         let (second, second_waiter) = Notifier::new();
         let thread = thread::spawn(move || drop(waiter));

@@ -35,7 +35,7 @@ fn what_was_written_before_a_notification_is_visible_after_the_wait() {
 
 #[test]
 fn many_at_once_are_as_many_as_said() {
-    check(None, || {
+    check(4, || {
         far_from_limit();
         let (notifier, mut waiter) = Notifier::new();
         let page = Rc::new(Page::<2>::new());
@@ -59,7 +59,7 @@ fn many_at_once_are_as_many_as_said() {
 
 #[test]
 fn one_notifier_rings_once_per_sleep() {
-    check(None, || {
+    check(4, || {
         far_from_limit();
         let (notifier, mut waiter) = Notifier::new();
         let thread = thread::spawn(move || {

@@ -49,8 +49,10 @@ impl<T> Freeable<T> {
     }
 
     pub(super) fn free(&self) {
+        // SAFETY: as in `get`.
+        let value = unsafe { &mut *self.0.get() };
         // SAFETY: the value has no memory of its own: what the models put here holds loom's atomics, whose remains
         // can still be looked at.
-        unsafe { ManuallyDrop::drop(&mut *self.0.get()) }
+        unsafe { ManuallyDrop::drop(value) }
     }
 }

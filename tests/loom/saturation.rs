@@ -6,12 +6,14 @@ use loom::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use loom::thread;
 
 use super::{Page, assert_nobody_sleeps_at, check, join};
-use crate::word::{LIMIT, Word};
+use crate::sys::loom::stale_looks;
+use crate::word::{LIMIT, SLEEP, Word};
 use crate::{Notifier, TryWaitError};
 
 #[test]
 fn a_notification_after_the_drain_is_counted() {
     check(None, || {
+        stale_looks();
         let (notifier, mut waiter) = Notifier::new();
         notifier.state().preset(Word::counting(LIMIT));
         // Without order of memory: the notifier may know of the drain, and yet see the count of before.
@@ -38,7 +40,7 @@ fn a_notification_after_the_drain_is_counted() {
 
 #[test]
 fn who_sleeps_after_the_drain_is_rung() {
-    check(None, || {
+    check(4, || {
         let (notifier, mut waiter) = Notifier::new();
         notifier.state().preset(Word::counting(LIMIT));
         let thread = thread::spawn(move || {
@@ -59,6 +61,7 @@ fn who_sleeps_after_the_drain_is_rung() {
 #[test]
 fn a_notification_that_is_not_counted_is_published_all_the_same() {
     check(None, || {
+        stale_looks();
         let (notifier, mut waiter) = Notifier::new();
         notifier.state().preset(Word::counting(LIMIT));
         let page = Rc::new((Page::<1>::new(), AtomicBool::new(false)));
@@ -83,7 +86,8 @@ fn a_notification_that_is_not_counted_is_published_all_the_same() {
 fn who_waits_for_the_limit_is_rung_by_those_who_find_it_reached() {
     check(4, || {
         let (notifier, mut waiter) = Notifier::new();
-        notifier.state().preset(Word::counting(LIMIT - 1));
+        // The next sleep has number 0, which `rung` held before it.
+        notifier.state().preset(Word(Word::counting(LIMIT - 1).0 | SLEEP));
         let notifier = Rc::new(notifier);
         let threads = [0; 2].map(|_| {
             let notifier = Rc::clone(&notifier);
@@ -103,6 +107,7 @@ fn who_waits_for_the_limit_is_rung_by_those_who_find_it_reached() {
 #[test]
 fn adding_above_the_limit_touches_no_flag() {
     check(4, || {
+        stale_looks();
         let (notifier, mut waiter) = Notifier::new();
         notifier.state().preset(Word::counting(LIMIT - 1));
         let notifier = Rc::new(notifier);

@@ -70,7 +70,7 @@ fn a_target_lowered_after_a_timeout_is_met() {
 
 #[test]
 fn a_target_raised_after_a_timeout_is_met() {
-    check(3, || {
+    check(4, || {
         far_from_limit();
         let (notifier, mut waiter) = Notifier::new();
         let notifier = Rc::new(notifier);

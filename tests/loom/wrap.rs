@@ -34,7 +34,7 @@ fn a_ring_of_16_sleeps_ago_does_not_count_for_this_one() {
 /// A notifier that stopped in the middle of `notify` for 16 sleeps must do no harm when it goes on.
 #[test]
 fn a_notifier_that_slept_through_16_sleeps_loses_no_wake() {
-    check(3, || {
+    check(4, || {
         far_from_limit();
         let (notifier, mut waiter) = Notifier::new();
         let notifier = Rc::new(notifier);

@@ -125,3 +125,8 @@ pub use strategy::{Periodic, WaitStats, WaitStrategy};
 pub use wait::Wait;
 pub use waiter::Waiter;
 pub use worker::{OnDenied, Worker, WorkerBuilder, WorkerPanic};
+
+// Here and not in a target of their own: they look at the word, and loom is a dependency of tests alone.
+#[cfg(all(test, rt_notify_loom))]
+#[path = "../tests/loom/mod.rs"]
+mod models;

@@ -222,6 +222,17 @@ impl Drop for Notifier {
     }
 }
 
+#[cfg(all(test, rt_notify_loom))]
+impl Notifier {
+    pub(crate) fn state(&self) -> &crate::state::State {
+        self.shared.state()
+    }
+
+    pub(crate) fn event(&self) -> &Event {
+        self.shared.event()
+    }
+}
+
 impl fmt::Debug for Notifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.shared.state().look().fmt_as("Notifier", f)

@@ -258,6 +258,12 @@ impl Waiter {
         Ok(count)
     }
 
+    /// For models that look at the word.
+    #[cfg(all(test, rt_notify_loom))]
+    pub(crate) fn state(&self) -> &crate::state::State {
+        self.shared.state()
+    }
+
     /// Takes what is pending, and notes the end.
     fn take(&mut self, goal: Goal) -> Result<u32, Closed> {
         self.end.tell_if_come()?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{Plan, Predictor, Seen, Spinning, Strategy, WaitStats, WaitStrategy};
 use crate::shared::Shared;
 use crate::state::{Goal, State};
-use crate::sync::spin_loop;
+use crate::sync::{now, spin_loop};
 
 /// A waiter's strategy, and what it has to remember.
 pub(crate) struct Waiting {
@@ -72,7 +72,7 @@ impl Waiting {
     fn spin(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, long: Duration) -> bool {
         if let Some(spinning) = &mut self.spinning {
             if spinning.is_allowed() && !spinning.must_block() {
-                let until = earlier(Instant::now().checked_add(long), deadline);
+                let until = earlier(now().checked_add(long), deadline);
                 if self.stats.look_until(state, goal, until) {
                     return true;
                 }
@@ -92,7 +92,7 @@ impl Waiting {
 
     /// Never arms: a notification changes the word, but wakes nobody. Closing wakes whoever sleeps on it.
     fn look_every(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, every: Duration) -> bool {
-        let mut next = Instant::now();
+        let mut next = now();
         loop {
             next += every;
             let until = earlier(Some(next), deadline);
@@ -101,7 +101,7 @@ impl Waiting {
                 if goal.is_met_by(seen) {
                     return true;
                 }
-                let now = Instant::now();
+                let now = now();
                 if deadline.is_some_and(|at| now >= at) {
                     return false;
                 }
@@ -153,7 +153,7 @@ impl Predicted<'_> {
         let mut seen = Seen::Woken;
         if let Plan::Spin { from, until } = plan {
             let from = self.instant(from);
-            if Instant::now() < from {
+            if now() < from {
                 let met = stats.sleep(self.state, self.goal, earlier(Some(from), self.deadline));
                 spinning.has_blocked();
                 if met {
@@ -200,7 +200,7 @@ impl WaitStats {
                 return true;
             }
             if armed {
-                if until.is_some_and(|at| Instant::now() >= at) {
+                if until.is_some_and(|at| now() >= at) {
                     // What came before the waiter disarmed was rung for this sleep, and nobody will ring again.
                     let met = goal.is_met_by(state.disarm());
                     self.rings += u64::from(met);
@@ -219,10 +219,10 @@ impl WaitStats {
 
     /// Looks, without being armed, until `goal` is met or it is `until`. Tells whether it is met.
     fn look_until(&mut self, state: &State, goal: Goal, until: Option<Instant>) -> bool {
-        let since = Instant::now();
+        let since = now();
         loop {
             let met = goal.is_met_by(state.look());
-            let now = Instant::now();
+            let now = now();
             if met || until.is_some_and(|at| now >= at) {
                 self.spin_hits += u64::from(met);
                 self.spinning += now - since;

@@ -15,6 +15,9 @@ pub(crate) use loom::hint::spin_loop;
 /// The ring: rtrb's, or a model of it whose atomics are loom's.
 #[cfg(all(feature = "ring", not(all(test, rt_notify_loom))))]
 pub(crate) use ::rtrb;
+#[cfg(all(feature = "ring", test, rt_notify_loom))]
+#[path = "../tests/loom/rtrb.rs"]
+pub(crate) mod rtrb;
 
 /// The time that deadlines are compared with.
 #[cfg(not(all(test, rt_notify_loom)))]

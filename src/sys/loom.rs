@@ -274,7 +274,7 @@ impl Futex {
     ///
     /// A step of its own, that loom knows to depend on wakes: else it need not try to look before they are made.
     pub(crate) fn last_added(&self) -> (u32, usize, usize) {
-        self.touch();
+        touch(self.id);
         let thread = thread::current().id();
         with_world(|world| {
             let queue = &world.queues[self.id];

@@ -4,7 +4,7 @@
 //! They are unit tests of the library (see the end of `src/lib.rs`), since they preset and observe the word:
 //!
 //! ```sh
-//! RUSTFLAGS="--cfg rt_notify_loom" cargo test --profile loom --lib --target-dir target/loom
+//! RUSTFLAGS="--cfg rt_notify_loom" cargo test --profile loom --lib --features ring --target-dir target/loom
 //! ```
 //!
 //! Each model asserts what it promises, or hangs where a wake is lost: loom then reports a deadlock. All of them check
@@ -25,6 +25,8 @@ mod handles;
 mod notify;
 mod page;
 mod poll;
+#[cfg(feature = "ring")]
+mod ring;
 mod saturation;
 mod semaphore;
 mod targets;

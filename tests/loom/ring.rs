@@ -302,10 +302,8 @@ fn two_rings_wake_one_waiter_which_finds_all_items() {
         let (mut left, mut from_left) = ring::capture_on(2, &notifier);
         let (mut right, mut from_right) = ring::capture_on(2, &notifier);
         drop(notifier);
-        let threads = [
-            thread::spawn(move || left.push(1).unwrap()),
-            thread::spawn(move || right.push(2).unwrap()),
-        ];
+        let threads =
+            [thread::spawn(move || left.push(1).unwrap()), thread::spawn(move || right.push(2).unwrap())];
         let mut items = Vec::new();
         while waiter.wait().is_ok() {
             items.extend([from_left.pop(), from_right.pop()].into_iter().flatten());

@@ -67,9 +67,9 @@ impl From<stats::Estimate> for Value {
 }
 
 impl Value {
-    /// Whether it is below `other`, beyond what chance explains.
+    /// Whether it is below `other`, beyond what chance explains. From fewer than six rounds nobody can tell.
     pub(crate) fn is_surely_below(self, other: Value) -> bool {
-        self.high < other.low
+        self.n >= 6 && other.n >= 6 && self.high < other.low
     }
 }
 

@@ -118,7 +118,7 @@ impl Run {
     }
 
     pub(crate) fn write(&self, path: &str) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(self).map_err(|error| format!("{path}: {error}"))?;
+        let text = serde_json::to_string(self).map_err(|error| format!("{path}: {error}"))?;
         fs::write(path, text + "\n").map_err(|error| format!("{path}: {error}"))
     }
 }

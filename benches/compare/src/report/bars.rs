@@ -6,7 +6,7 @@ use std::path::Path;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::curves::plain;
+use super::curves::sparse;
 use super::show;
 use crate::results::Value;
 
@@ -94,7 +94,8 @@ pub(crate) fn draw(
         .disable_y_axis()
         .light_line_style(WHITE)
         .x_desc(axis)
-        .x_label_formatter(&|value| plain(*value))
+        .x_labels(24)
+        .x_label_formatter(&|value| sparse(*value))
         .label_style(("sans-serif", 14))
         .draw()?;
 

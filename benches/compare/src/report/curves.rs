@@ -78,7 +78,7 @@ pub(crate) fn sparse(value: f64) -> String {
 }
 
 /// Without zeros that say nothing.
-pub(crate) fn plain(value: f64) -> String {
+fn plain(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -6,22 +6,34 @@ use super::show;
 use crate::results::{Row, Run, Table, Value};
 
 /// Reasons that are known: a part of the table's name, a part of the peer's, and why.
-const REASONS: [(&str, &str, &str); 15] = [
+const REASONS: [(&str, &str, &str); 16] = [
     (
         "",
         "mio Waker",
         "edge-triggered and never read, a system call fewer; it works in epoll only, and does not count",
     ),
     ("", "flag, spun", "a plain store: it does not count, and its waiter never sleeps"),
+    (
+        "locks",
+        "",
+        "whoever comes first takes it; those of the 1990s hand it over, often to a thread that sleeps",
+    ),
     ("pairs", "", "less to make: no second count of handles, no list through which the waiter frees"),
+    ("period", "", "a wake-up is the scheduler's work, the same for all: chance, or another CPU asleep"),
+    ("", "park", "a flag instead of a count: an exchange where ours adds"),
+    ("", "Parker", "a flag instead of a count: an exchange where ours adds"),
     (
         "ping-pong",
         "C++20",
         "looks and yields before it sleeps: on one CPU the other side runs at once, and nobody sleeps",
     ),
     ("ping-pong", "crossbeam channel", "looks and yields before it sleeps"),
-    ("ping-pong", "std mutex", "the same system calls"),
-    ("ping-pong", "System V", "one system call for what takes others an addition and a system call"),
+    ("ping-pong", "System V", "a system call on either side, and no atomic operations besides"),
+    (
+        "ping-pong",
+        "raw futex",
+        "an addition and a system call, always; ours looks first whether it is needed",
+    ),
     (
         "ping-pong",
         "poll",
@@ -32,20 +44,13 @@ const REASONS: [(&str, &str, &str); 15] = [
         "C++20",
         "its waiters look and yield before they sleep, so a post finds fewer of them asleep",
     ),
+    ("waiters", "System V", "the kernel itself gives the permit to the sleeper, who need not come for it"),
     (
         "notifiers",
         "C++20",
         "its waiter looks and yields before it sleeps, so notifiers find it asleep less often",
     ),
-    (
-        "notifiers",
-        "crossbeam",
-        "its waiter looks and yields before it sleeps, so notifiers find it asleep less often",
-    ),
-    ("period", "", "a wake-up is the scheduler's work, the same for all: chance, or another CPU asleep"),
-    ("", "park", "a flag instead of a count: an exchange where ours adds"),
-    ("", "Parker", "a flag instead of a count: an exchange where ours adds"),
-    ("locks", "parking_lot", "looks and yields before it sleeps, and hands nothing over"),
+    ("notifiers", "", "its two sides meet on one cache line less often than at a counter"),
 ];
 
 pub(crate) fn report(run: &Run) -> String {

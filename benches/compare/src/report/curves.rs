@@ -43,7 +43,8 @@ pub(crate) fn draw(path: &Path, title: &str, axis: &str, curves: &[Curve]) -> Re
         .x_desc("share of the notifications")
         .y_desc(axis)
         .x_label_formatter(&|n| percent(*n))
-        .y_label_formatter(&|time| plain(*time))
+        .y_label_formatter(&|time| sparse(*time))
+        .y_labels(24)
         .label_style(("sans-serif", 14))
         .draw()?;
     let mut ordered: Vec<(usize, &Curve)> = curves.iter().enumerate().collect();
@@ -67,6 +68,13 @@ fn one_in(share: f64) -> f64 {
 
 fn percent(one_in: f64) -> String {
     format!("{} %", plain(100.0 * (1.0 - 1.0 / one_in)))
+}
+
+/// Only 1, 2 and 5, of every power of ten: the others would stand too close.
+pub(crate) fn sparse(value: f64) -> String {
+    let text = plain(value);
+    let first = text.trim_start_matches(['0', '.']).chars().next();
+    if matches!(first, Some('1' | '2' | '5')) { text } else { String::new() }
 }
 
 /// Without zeros that say nothing.

@@ -117,7 +117,10 @@ impl Shutdown {
 ///
 /// Calls wait for the server without any limit of their own, and for ever if it hangs, or one of its clients does, or
 /// if it died at the wrong moment. So each is made in a thread of its own, which is left behind in that case.
-fn within<T: Send + 'static>(limit: Duration, call: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub(crate) fn within<T: Send + 'static>(
+    limit: Duration,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     let (sender, answer) = mpsc::channel();
     let thread = thread::Builder::new().name("jack-call".into()).spawn(move || sender.send(call())).ok()?;
     let answer = answer.recv_timeout(limit).ok()?;
@@ -126,24 +129,37 @@ fn within<T: Send + 'static>(limit: Duration, call: impl FnOnce() -> T + Send + 
     Some(answer)
 }
 
-/// A process callback that may not allocate (checked in debug builds) and whose panic ends the worker in order.
-pub(crate) struct Guarded<F> {
-    process: F,
-    stopper: Stopper,
+/// What ends a worker from a callback. Realtime-safe.
+pub(crate) trait StopWorker: Send + 'static {
+    fn stop(&self);
 }
 
-impl<F> Guarded<F>
+impl StopWorker for Stopper {
+    fn stop(&self) {
+        self.stop();
+    }
+}
+
+/// A process callback that may not allocate (checked in debug builds) and whose panic ends the worker in order.
+pub(crate) struct Guarded<F, S = Stopper> {
+    process: F,
+    stopper: S,
+}
+
+impl<F, S> Guarded<F, S>
 where
     F: FnMut(&Client, &ProcessScope) -> Control + Send + 'static,
+    S: StopWorker,
 {
-    pub(crate) fn new(stopper: Stopper, process: F) -> Self {
+    pub(crate) fn new(stopper: S, process: F) -> Self {
         Guarded { process, stopper }
     }
 }
 
-impl<F> ProcessHandler for Guarded<F>
+impl<F, S> ProcessHandler for Guarded<F, S>
 where
     F: FnMut(&Client, &ProcessScope) -> Control + Send + 'static,
+    S: StopWorker,
 {
     fn process(&mut self, client: &Client, scope: &ProcessScope) -> Control {
         let run = AssertUnwindSafe(|| assert_no_alloc(|| (self.process)(client, scope)));

@@ -40,9 +40,9 @@ pub(crate) fn draw(path: &Path, title: &str, axis: &str, curves: &[Curve]) -> Re
     chart
         .configure_mesh()
         .light_line_style(WHITE)
-        .x_desc("share of the notifications")
+        .x_desc("share of the notifications, from 50 %")
         .y_desc(axis)
-        .x_label_formatter(&|n| percent(*n))
+        .x_label_formatter(&|n| if has_room(*n, right) { percent(*n) } else { String::new() })
         .y_label_formatter(&|time| sparse(*time))
         .y_labels(24)
         .label_style(("sans-serif", 14))
@@ -64,6 +64,12 @@ pub(crate) fn draw(path: &Path, title: &str, axis: &str, curves: &[Curve]) -> Re
 /// Where a share is on the axis: one in so many is beyond it.
 fn one_in(share: f64) -> f64 {
     1.0 / (1.0 - share).max(1e-9)
+}
+
+/// Where the axis is short, its grid is so fine that labels would cover each other.
+fn has_room(one_in: f64, right: f64) -> bool {
+    let mantissa = one_in / 10f64.powf((one_in * 1.000_001).log10().floor());
+    mantissa < 1.01 || mantissa < 2.01 && right < 300.0
 }
 
 fn percent(one_in: f64) -> String {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rt_notify::ring::{
     self, ChunkError, PopError, PushError, RtConsumer, RtProducer, WaitForError, WaitForTimeoutError,
 };
-use rt_notify::{Notifier, Priority, TryWaitError, Wait, Worker};
+use rt_notify::{Notifier, Periodic, Priority, TryWaitError, Wait, WaitStrategy, Worker};
 
 #[test]
 fn wait_for_returns_what_was_pushed_before() {
@@ -376,4 +376,46 @@ fn a_worker_runs_on_a_writer_and_is_stopped() {
     let written = worker.stop().unwrap();
     assert!(consumer.is_closed());
     assert_eq!(consumer.slots(), written - played);
+}
+
+#[test]
+fn a_reader_and_a_writer_wait_by_every_strategy() {
+    let soon = Duration::from_micros(200);
+    for strategy in [
+        WaitStrategy::Block,
+        WaitStrategy::Spin(soon),
+        WaitStrategy::Interval(soon),
+        WaitStrategy::Periodic(Periodic::every(soon)),
+    ] {
+        let (mut producer, mut reader) = ring::capture(64);
+        let (mut writer, mut consumer) = ring::playback(64);
+        reader.waiter_mut().set_strategy(strategy.clone());
+        writer.waiter_mut().set_strategy(strategy);
+        // The audio thread plays what it hears.
+        let audio = thread::spawn(move || {
+            for item in 0..1_000 {
+                while producer.slots() == 0 || consumer.slots() == 0 {
+                    thread::yield_now();
+                }
+                producer.push(item).unwrap();
+                assert_eq!(consumer.pop(), Ok(item));
+            }
+        });
+        let writing = thread::spawn(move || {
+            let mut next = 0;
+            while let Ok(room) = writer.wait_for(8) {
+                for _ in 0..room {
+                    writer.push(next).unwrap();
+                    next += 1;
+                }
+            }
+        });
+        let mut items = Vec::new();
+        while let Ok(slots) = reader.wait_for(8) {
+            items.extend((0..slots).map(|_| reader.pop().unwrap()));
+        }
+        assert!(items.into_iter().eq(0..1_000));
+        audio.join().unwrap();
+        writing.join().unwrap();
+    }
 }

@@ -127,7 +127,7 @@ impl Strategy {
         }
     }
 
-    fn spins(&self) -> bool {
-        matches!(self, Strategy::Spin(_) | Strategy::Periodic(_))
+    fn is_block(&self) -> bool {
+        matches!(self, Strategy::Block)
     }
 }

@@ -10,7 +10,7 @@ use crate::sync::spin_loop;
 /// A waiter's strategy, and what it has to remember.
 pub(crate) struct Waiting {
     strategy: Strategy,
-    /// Of strategies that spin.
+    /// Of all but `Block`: any other can be kept busy without ever sleeping, on purpose.
     spinning: Option<Spinning>,
     stats: WaitStats,
 }
@@ -18,7 +18,11 @@ pub(crate) struct Waiting {
 impl Waiting {
     pub(crate) fn new(strategy: WaitStrategy) -> Self {
         let strategy = Strategy::new(strategy);
-        Waiting { spinning: strategy.spins().then(Spinning::new), strategy, stats: WaitStats::default() }
+        Waiting {
+            spinning: (!strategy.is_block()).then(Spinning::new),
+            strategy,
+            stats: WaitStats::default(),
+        }
     }
 
     /// What was counted so far stays.
@@ -62,7 +66,7 @@ impl Waiting {
     fn found_pending(&mut self, shared: &Shared) {
         if let Some(spinning) = &mut self.spinning {
             // A thread that always finds something never sleeps.
-            spinning.block_if_due();
+            spinning.check();
         }
         if let Strategy::Periodic(predictor) = &mut self.strategy {
             predictor.met(nanos_since(shared.hint().epoch()), Seen::Pending);
@@ -71,23 +75,14 @@ impl Waiting {
 
     fn spin(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, long: Duration) -> bool {
         if let Some(spinning) = &mut self.spinning {
-            if spinning.is_allowed() && !spinning.must_block() {
+            if spinning.check() {
                 let until = earlier(Instant::now().checked_add(long), deadline);
-                if self.stats.look_until(state, goal, until) {
+                if self.stats.spin(state, goal, until, spinning) {
                     return true;
                 }
             }
         }
-        self.sleep(state, goal, deadline)
-    }
-
-    /// Sleeps, and notes that a realtime thread did.
-    fn sleep(&mut self, state: &State, goal: Goal, deadline: Option<Instant>) -> bool {
-        let met = self.stats.sleep(state, goal, deadline);
-        if let Some(spinning) = &mut self.spinning {
-            spinning.has_blocked();
-        }
-        met
+        self.stats.sleep(state, goal, deadline)
     }
 
     /// Never arms: a notification changes the word, but wakes nobody. Closing wakes whoever sleeps on it.
@@ -110,6 +105,10 @@ impl Waiting {
                     next = now;
                     break;
                 }
+                if let Some(spinning) = &mut self.spinning {
+                    // Notifications below the target may come so fast that no sleep begins.
+                    spinning.check();
+                }
                 self.stats.sleeps += 1;
                 state.sleep(seen, until);
             }
@@ -121,13 +120,12 @@ impl Waiting {
             unreachable!("called for this strategy, which spins");
         };
         let state = shared.state();
-        if !spinning.is_allowed() {
+        if !spinning.check() {
             return self.stats.sleep(state, goal, deadline);
         }
         let epoch = shared.hint().epoch();
         let now = nanos_since(epoch);
-        let plan =
-            if spinning.must_block() { Plan::Block } else { predictor.plan(now, shared.hint().nearest(now)) };
+        let plan = predictor.plan(now, shared.hint().nearest(now));
         let wait = Predicted { state, goal, deadline, epoch };
         wait.follow(plan, predictor, spinning, &mut self.stats)
     }
@@ -155,7 +153,6 @@ impl Predicted<'_> {
             let from = self.instant(from);
             if Instant::now() < from {
                 let met = stats.sleep(self.state, self.goal, earlier(Some(from), self.deadline));
-                spinning.has_blocked();
                 if met {
                     stats.early += 1;
                     predictor.met(nanos_since(self.epoch), Seen::Woken);
@@ -164,7 +161,7 @@ impl Predicted<'_> {
             }
             let since = nanos_since(self.epoch);
             let until = earlier(Some(self.instant(until)), self.deadline);
-            let met = stats.look_until(self.state, self.goal, until);
+            let met = stats.spin(self.state, self.goal, until, spinning);
             let now = nanos_since(self.epoch);
             predictor.spun(now - since);
             if met {
@@ -174,7 +171,6 @@ impl Predicted<'_> {
             seen = Seen::Late;
         }
         let met = stats.sleep(self.state, self.goal, self.deadline);
-        spinning.has_blocked();
         if met {
             stats.late += u64::from(seen == Seen::Late);
             predictor.met(nanos_since(self.epoch), seen);
@@ -217,7 +213,23 @@ impl WaitStats {
         }
     }
 
-    /// Looks, without being armed, until `goal` is met or it is `until`. Tells whether it is met.
+    /// Looks, without being armed, until `goal` is met or it is `until`. Tells whether it is met. Gives up before if the
+    /// thread may not spin any more.
+    fn spin(&mut self, state: &State, goal: Goal, until: Option<Instant>, spinning: &mut Spinning) -> bool {
+        loop {
+            let check = spinning.next_check();
+            if self.look_until(state, goal, earlier(until, check)) {
+                return true;
+            }
+            // The earlier of the two has passed.
+            let over = until.is_some_and(|until| check.is_none_or(|check| until <= check));
+            if over || !spinning.check() {
+                return false;
+            }
+        }
+    }
+
+    /// The same in one go.
     fn look_until(&mut self, state: &State, goal: Goal, until: Option<Instant>) -> bool {
         let since = Instant::now();
         loop {

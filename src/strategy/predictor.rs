@@ -30,6 +30,8 @@ const MISSES: u32 = 8;
 const DROP_OUT: f64 = 4.0;
 /// The shortest period worth predicting, in least margins: spinning over a good part of it would be spinning for ever.
 const SHORTEST: f64 = 10.0;
+/// The same in nanoseconds, for a least margin of nothing: a period of 0 has no phase.
+const SHORTEST_EVER: f64 = 20_000.0;
 /// How fast the lag behind an announcement is learnt.
 const LAG: f64 = 0.1;
 
@@ -87,16 +89,20 @@ enum State {
 struct Search {
     last: Option<f64>,
     intervals: [f64; AGREEING],
-    count: usize,
+    /// Where the next one goes.
+    next: usize,
+    /// How many there are.
+    filled: usize,
 }
 
 impl Search {
     /// A wake-up. Returns the period once the intervals agree on one.
     fn woken(&mut self, at: f64) -> Option<f64> {
         let last = self.last.replace(at)?;
-        self.intervals[self.count % AGREEING] = at - last;
-        self.count += 1;
-        if self.count < AGREEING {
+        self.intervals[self.next] = at - last;
+        self.next = (self.next + 1) % AGREEING;
+        self.filled = (self.filled + 1).min(AGREEING);
+        if self.filled < AGREEING {
             return None;
         }
         let period = self.intervals.iter().sum::<f64>() / self.intervals.len() as f64;
@@ -235,7 +241,7 @@ impl Predictor {
     }
 
     fn is_worth_it(&self) -> bool {
-        self.period().is_none_or(|period| period >= SHORTEST * self.margin.least())
+        self.period().is_none_or(|period| period >= (SHORTEST * self.margin.least()).max(SHORTEST_EVER))
     }
 
     fn learn_margin(&mut self, at: f64, seen: Seen) {

@@ -27,16 +27,16 @@ impl Waiting {
 
     /// What was counted so far stays.
     pub(crate) fn set_strategy(&mut self, strategy: WaitStrategy) {
-        *self = Waiting { stats: self.stats, ..Waiting::new(strategy) };
+        let counted = WaitStats { period: None, margin: None, ..self.stats() };
+        *self = Waiting { stats: counted, ..Waiting::new(strategy) };
     }
 
     pub(crate) fn stats(&self) -> WaitStats {
         let mut stats = self.stats;
         if let Strategy::Periodic(predictor) = &self.strategy {
-            let nanos = |time: f64| Duration::from_secs_f64(time * 1e-9);
-            stats.period = predictor.period().map(nanos);
-            stats.margin = Some(nanos(predictor.margin()));
-            stats.over_budget = predictor.over_budget();
+            stats.period = predictor.period().map(duration);
+            stats.margin = Some(duration(predictor.margin()));
+            stats.over_budget += predictor.over_budget();
         }
         stats
     }
@@ -87,10 +87,9 @@ impl Waiting {
 
     /// Never arms: a notification changes the word, but wakes nobody. Closing wakes whoever sleeps on it.
     fn look_every(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, every: Duration) -> bool {
-        let mut next = Instant::now();
+        let mut next = Instant::now().checked_add(every);
         loop {
-            next += every;
-            let until = earlier(Some(next), deadline);
+            let until = earlier(next, deadline);
             loop {
                 let seen = state.look();
                 if goal.is_met_by(seen) {
@@ -100,9 +99,9 @@ impl Waiting {
                 if deadline.is_some_and(|at| now >= at) {
                     return false;
                 }
-                if now >= next {
+                if next.is_some_and(|at| now >= at) {
                     // From now, so that a thread that was kept away does not look many times at once.
-                    next = now;
+                    next = now.checked_add(every);
                     break;
                 }
                 if let Some(spinning) = &mut self.spinning {
@@ -126,7 +125,7 @@ impl Waiting {
         let epoch = shared.hint().epoch();
         let now = nanos_since(epoch);
         let plan = predictor.plan(now, shared.hint().nearest(now));
-        let wait = Predicted { state, goal, deadline, epoch };
+        let wait = Predicted { state, goal, deadline, epoch, now };
         wait.follow(plan, predictor, spinning, &mut self.stats)
     }
 }
@@ -137,6 +136,8 @@ struct Predicted<'a> {
     goal: Goal,
     deadline: Option<Instant>,
     epoch: Instant,
+    /// When it began, and was planned.
+    now: f64,
 }
 
 impl Predicted<'_> {
@@ -150,9 +151,9 @@ impl Predicted<'_> {
     ) -> bool {
         let mut seen = Seen::Woken;
         if let Plan::Spin { from, until } = plan {
-            let from = self.instant(from);
-            if Instant::now() < from {
-                let met = stats.sleep(self.state, self.goal, earlier(Some(from), self.deadline));
+            if from > self.now {
+                let from = earlier(self.instant(from), self.deadline);
+                let met = stats.sleep(self.state, self.goal, from);
                 if met {
                     stats.early += 1;
                     predictor.met(nanos_since(self.epoch), Seen::Woken);
@@ -160,7 +161,7 @@ impl Predicted<'_> {
                 }
             }
             let since = nanos_since(self.epoch);
-            let until = earlier(Some(self.instant(until)), self.deadline);
+            let until = earlier(self.instant(until), self.deadline);
             let met = stats.spin(self.state, self.goal, until, spinning);
             let now = nanos_since(self.epoch);
             predictor.spun(now - since);
@@ -178,8 +179,9 @@ impl Predicted<'_> {
         met
     }
 
-    fn instant(&self, nanos: f64) -> Instant {
-        self.epoch + Duration::from_secs_f64((nanos * 1e-9).max(0.0))
+    /// `None` is a moment that no clock can hold.
+    fn instant(&self, nanos: f64) -> Option<Instant> {
+        self.epoch.checked_add(duration(nanos))
     }
 }
 
@@ -251,6 +253,11 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
     }
+}
+
+/// As near as a `Duration` can be.
+fn duration(nanos: f64) -> Duration {
+    Duration::try_from_secs_f64((nanos * 1e-9).max(0.0)).unwrap_or(Duration::MAX)
 }
 
 fn nanos_since(epoch: Instant) -> f64 {

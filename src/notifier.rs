@@ -162,7 +162,7 @@ impl Notifier {
     ///
     /// Realtime-safe, async-signal-safe: one store. The latest announcement counts; others ignore it. An audio server
     /// knows when its next cycle starts (`jack_get_cycle_times`), better than any estimate. A constant lag behind what
-    /// is announced is learnt. Announce no more than 9 minutes ahead.
+    /// is announced is learnt. What is more than 10 seconds ahead is ignored.
     ///
     /// [`WaitStrategy::Periodic`]: crate::WaitStrategy::Periodic
     ///

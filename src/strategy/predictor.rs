@@ -19,6 +19,7 @@ use super::Periodic;
 use super::budget::Budget;
 use super::dll::Dll;
 use super::margin::Margin;
+use crate::hint::Heard;
 
 /// Intervals that must agree before the period is trusted.
 const AGREEING: usize = 5;
@@ -72,6 +73,7 @@ pub(super) struct Predictor {
 /// What the notifier's side announced.
 #[derive(Clone, Debug, Default)]
 struct Hint {
+    heard: Heard,
     /// The moment that the present plan is for.
     at: Option<f64>,
     /// By how much notifications follow their announcement.
@@ -138,6 +140,10 @@ impl Predictor {
 
     pub(super) fn over_budget(&self) -> u64 {
         self.over_budget
+    }
+
+    pub(super) fn heard(&mut self) -> &mut Heard {
+        &mut self.hint.heard
     }
 
     /// What the wait that begins `now` is to do. `hint` is what `expect_next` announced last.

@@ -124,7 +124,8 @@ impl Waiting {
         }
         let epoch = shared.hint().epoch();
         let now = nanos_since(epoch);
-        let plan = predictor.plan(now, shared.hint().nearest(now));
+        let hint = shared.hint().latest(now, predictor.heard());
+        let plan = predictor.plan(now, hint);
         let wait = Predicted { state, goal, deadline, epoch, now };
         wait.follow(plan, predictor, spinning, &mut self.stats)
     }

@@ -8,8 +8,10 @@ use crate::sys::sched;
 
 /// A realtime thread blocks at least this often, or as often as `RLIMIT_RTTIME` demands.
 const MOST_WITHOUT_BLOCKING: Duration = Duration::from_millis(20);
-/// Short, but long enough for the kernel to take the thread off its CPU.
-const SHORT_BLOCK: Duration = Duration::from_micros(1);
+/// How short a block may be. If it is so short that its end has come before the kernel has taken the thread off its
+/// CPU, it is none, and a longer one is tried.
+const SHORTEST_BLOCK: Duration = Duration::from_micros(20);
+const LONGEST_BLOCK: Duration = Duration::from_millis(1);
 /// What was found out about a thread is asked for again after so long: rtkit, `chrt` or a cpuset may have changed it
 /// from outside. Together with the time without blocking it stays below the 200 ms that desktop sessions allow.
 const TRUSTED_FOR: Duration = Duration::from_millis(100);
@@ -102,9 +104,10 @@ impl Realtime {
         if now < self.due() {
             return;
         }
-        let blocks = sched::blocks_of_this_thread();
-        if blocks == self.blocks {
-            thread::sleep(SHORT_BLOCK);
+        let mut long = SHORTEST_BLOCK;
+        while sched::blocks_of_this_thread() == self.blocks && long <= LONGEST_BLOCK {
+            thread::sleep(long);
+            long *= 2;
         }
         *self = Realtime {
             checked: Instant::now(),

@@ -7,7 +7,8 @@
 //!   that the next one comes "early" again, for ever;
 //! - one found **pending** at the start of a wait came at any time before.
 //!
-//! The latter two only bound the estimate from above (censored data).
+//! So the latter two only bound the moment (censored data): it was before the waiter was to be awake, or, if the waiter
+//! had given up looking, after that. A bound steers the phase as far as it is violated, and never the period.
 //!
 //! It is in one of two states. *Searching*, the waiter blocks, and the intervals between wake-ups are collected until
 //! several agree on a period. *Locked*, the waiter spins over the expected moment; when it has met nothing there for
@@ -81,6 +82,8 @@ struct Hint {
     heard: Heard,
     /// The moment that the present plan is for.
     at: Option<f64>,
+    /// When a notification was met last.
+    met: Option<f64>,
     /// By how much notifications follow their announcement.
     lag: f64,
 }
@@ -156,7 +159,12 @@ impl Predictor {
     pub(super) fn plan(&mut self, now: f64, hint: Option<f64>) -> Plan {
         let left = self.budget.left(now);
         let learnt = self.margin.get();
-        self.hint.at = hint.filter(|at| at + self.hint.lag + learnt > now);
+        self.hint.at = hint.filter(|at| {
+            let expected = at + self.hint.lag;
+            // The next announcement may come only after the notification, and the waiter be faster.
+            let is_met = self.hint.met.is_some_and(|met| expected <= met + learnt);
+            expected + learnt > now && !is_met
+        });
         let (expected, margin) = match (self.hint.at, &self.state) {
             (Some(at), State::Searching(_)) => {
                 (Some(at + self.hint.lag), learnt.min(self.budget.bearable(at - now)))
@@ -195,6 +203,7 @@ impl Predictor {
     /// The planned wait met its notification at `at`, which is when it was seen.
     pub(super) fn met(&mut self, at: f64, seen: Seen) {
         let stray = self.is_stray(at, seen);
+        self.hint.met = Some(at);
         if !stray {
             self.learn_margin(at, seen);
             self.learn_lag(at, seen);
@@ -226,13 +235,19 @@ impl Predictor {
                     Seen::Pending => dll.skip_to(at + self.margin.get()),
                     Seen::Woken => {
                         if !stray {
-                            dll.no_later_than(at);
+                            // It came before the waiter was to be awake, whenever it was seen.
+                            dll.no_later_than(match self.plan {
+                                Plan::Spin { from, .. } => at.min(from),
+                                Plan::Block => at,
+                            });
                         }
                         // Without a plan to spin it is no miss.
                         *doubt += 2 * u32::from(self.plan != Plan::Block);
                     }
                     Seen::Late => {
-                        dll.skip(at);
+                        if let Plan::Spin { until, .. } = self.plan {
+                            dll.no_earlier_than(until, at);
+                        }
                         *doubt += 2;
                     }
                 }

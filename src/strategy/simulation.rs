@@ -287,6 +287,101 @@ fn notifications_out_of_turn_do_not_break_the_lock() {
     assert!(waiter.ring_share() <= 0.2, "{}", waiter.ring_share());
 }
 
+/// Wake-ups take longer than the margin is wide: were they taken for the notifications' own times, each would be
+/// expected too late, and come "early", for ever.
+#[test]
+fn a_margin_below_the_time_of_a_wake_up_is_enough() {
+    let margin = Duration::from_micros(10)..=Duration::from_micros(20);
+    let mut waiter = Waiter::new(Periodic::learn().margin(margin));
+    let (took, at) = waiter.lock(MS, SHORT);
+    assert!(took <= 100, "{took}");
+    waiter.forget_counts();
+    waiter.run(at, SHORT, 10_000);
+    assert!(waiter.ring_share() <= 0.2, "{}", waiter.ring_share());
+}
+
+#[test]
+fn a_machine_that_becomes_noisier_is_followed() {
+    let mut waiter = Waiter::new(Periodic::learn().max_cpu(0.2));
+    let mut at = waiter.run(MS, SHORT, 5000);
+    waiter.forget_counts();
+    for _ in 0..5000 {
+        let event = at + 120.0 * US * waiter.random.uniform();
+        waiter.wait(event, None);
+        at += SHORT;
+    }
+    assert!(waiter.ring_share() <= 0.1, "{}", waiter.ring_share());
+}
+
+#[test]
+fn a_worker_that_is_often_busy_for_longer_than_a_period_keeps_the_lock() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let (_, mut at) = waiter.lock(MS, SHORT);
+    waiter.forget_counts();
+    for _ in 0..1000 {
+        waiter.now += 1.5 * SHORT * waiter.random.uniform();
+        at = waiter.run(at, SHORT, 10);
+    }
+    assert!(waiter.ring_share() <= 0.15, "{}", waiter.ring_share());
+}
+
+#[test]
+fn stragglers_do_not_drag_the_phase() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let (_, mut at) = waiter.lock(MS, SHORT);
+    at = waiter.run(at, SHORT, 2000);
+    waiter.forget_counts();
+    let rounds = 2000;
+    for _ in 0..rounds {
+        at = waiter.run(at, SHORT, 9);
+        let event = at + waiter.random.between(200.0 * US, 500.0 * US);
+        waiter.wait(event, None);
+        at += SHORT;
+    }
+    assert!(waiter.ring_share() <= 0.2, "{}", waiter.ring_share());
+}
+
+#[test]
+fn half_the_period_in_phase_is_found_out() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let (_, mut at) = waiter.lock(MS, SHORT);
+    at = waiter.run(at, SHORT, 2000);
+    let (took, _) = waiter.lock(at, SHORT / 2.0);
+    assert!(took <= 50, "{took}");
+}
+
+#[test]
+fn an_announcement_that_has_passed_leaves_the_period() {
+    let mut waiter = Waiter::new(Periodic::learn());
+    let (_, mut at) = waiter.lock(MS, SHORT);
+    waiter.forget_counts();
+    for _ in 0..10_000 {
+        let event = at + 4.0 * US * waiter.random.exponential();
+        // The notifier announces only after it has notified, and the waiter is faster.
+        waiter.wait(event, Some(at - SHORT));
+        at += SHORT;
+    }
+    assert!(waiter.ring_share() <= 0.03, "{}", waiter.ring_share());
+}
+
+#[test]
+fn what_was_saved_in_an_idle_hour_is_not_spent_at_once() {
+    let wide = Duration::from_micros(100)..=Duration::from_micros(600);
+    let mut waiter = Waiter::new(Periodic::learn().margin(wide));
+    let idle = 3600.0 * SECOND;
+    waiter.run(MS, SHORT, 100);
+    let before = waiter.spinning;
+    let mut at = idle;
+    for _ in 0..750 {
+        // Anywhere within the margin, so that it stays wide.
+        let event = at + 900.0 * US * waiter.random.uniform();
+        waiter.wait(event, None);
+        at += SHORT;
+    }
+    let spent = waiter.spinning - before;
+    assert!(spent <= MAX_CPU * (at - idle + WINDOW), "{spent}");
+}
+
 #[test]
 fn no_sequence_of_times_makes_it_panic_or_spin_beyond_the_budget() {
     for seed in 1..=200 {

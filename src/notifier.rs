@@ -8,6 +8,8 @@ use std::time::Instant;
 #[cfg(unix)]
 use crate::PollWaiter;
 use crate::Waiter;
+#[cfg(unix)]
+use crate::parking::parking;
 use crate::shared::{Bell, Handle, Shared};
 #[cfg(unix)]
 use crate::sys::Event;
@@ -85,6 +87,8 @@ impl Notifier {
     /// ```
     #[cfg(unix)]
     pub fn pollable() -> io::Result<(Notifier, PollWaiter)> {
+        // Before the new descriptor is opened: the last one that the process may have could be among what is freed.
+        parking().sweep();
         let (notifier, waiter) = Shared::pair(Bell::Event(Event::new()?));
         Ok((Notifier { shared: notifier }, PollWaiter::new(waiter)))
     }
@@ -215,6 +219,17 @@ impl Drop for Notifier {
     #[inline]
     fn drop(&mut self) {
         self.shared.drop_notifier();
+    }
+}
+
+#[cfg(all(test, rt_notify_loom))]
+impl Notifier {
+    pub(crate) fn state(&self) -> &crate::state::State {
+        self.shared.state()
+    }
+
+    pub(crate) fn event(&self) -> &Event {
+        self.shared.event()
     }
 }
 

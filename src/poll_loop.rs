@@ -120,6 +120,13 @@ impl<'w> PollLoop<'w> {
     }
 }
 
+#[cfg(all(test, rt_notify_loom))]
+impl<'w> PollLoop<'w> {
+    pub(crate) fn event(&self) -> &'w crate::sys::Event {
+        self.shared.event()
+    }
+}
+
 impl Drop for PollLoop<'_> {
     fn drop(&mut self) {
         let last = self.shared.state().rearm();

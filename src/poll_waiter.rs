@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::end::End;
 use crate::shared::WaiterHandle;
 use crate::state::Goal;
+use crate::sync::now;
 use crate::wait::impl_wait;
 use crate::{Closed, PollLoop, Stopper, TryWaitError, WaitTimeoutError};
 
@@ -26,7 +27,8 @@ use crate::{Closed, PollLoop, Stopper, TryWaitError, WaitTimeoutError};
 ///
 /// After the last notifier is dropped, or the pair is [stopped](Stopper::stop), the descriptor becomes readable until
 /// `try_wait` has said [`Closed`]: deregister it then. A notifier that was inside `notify` at that moment may make it
-/// readable once more; a further `try_wait` quiets it.
+/// readable once more, and so does each further stop and the drop of the last notifier after a stop; a further
+/// `try_wait` quiets it.
 ///
 /// # Examples
 ///
@@ -100,7 +102,7 @@ impl PollWaiter {
         if timeout.is_zero() {
             return Ok(self.try_wait()?);
         }
-        self.block(Goal::ANY, Instant::now().checked_add(timeout))
+        self.block(Goal::ANY, now().checked_add(timeout))
     }
 
     /// [`wait`](PollWaiter::wait), until `deadline` at most.
@@ -167,7 +169,7 @@ impl PollWaiter {
             if goal.is_met_by(seen) {
                 return Ok(self.take(goal)?);
             }
-            if armed && deadline.is_some_and(|at| Instant::now() >= at) {
+            if armed && deadline.is_some_and(|at| now() >= at) {
                 return self.time_out(goal);
             }
             // Always anew: the ring of a standing arming may just have been drained.
@@ -204,7 +206,16 @@ impl PollWaiter {
 
 impl_wait!(PollWaiter);
 
+#[cfg(all(test, rt_notify_loom))]
+impl PollWaiter {
+    pub(crate) fn event(&self) -> &crate::sys::Event {
+        self.shared.event()
+    }
+}
+
 /// Readable when [`try_wait`](PollWaiter::try_wait) is due. For polling only.
+///
+/// It is always the same descriptor, and open as long as the waiter lives.
 impl AsFd for PollWaiter {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.event().fd()

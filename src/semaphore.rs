@@ -23,6 +23,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::{now, sleep};
 use crate::sys::Futex;
 
 const WAITERS_SHIFT: u32 = 22;
@@ -119,9 +120,10 @@ impl Semaphore {
     #[cold]
     #[inline(never)]
     fn post_full(&self) {
-        // Ordering: Relaxed; adds no permit. The addition of nothing returns the latest value, which a load need not do: had
-        // all permits been taken meanwhile, this one would be lost.
-        let old = Word(self.word.fetch_add(0, Relaxed));
+        // Ordering: Release, as in `add_one`: a post that is absorbed publishes too, to whoever takes a permit next.
+        // The addition of nothing returns the latest value, which a load need not do: had all permits been taken
+        // meanwhile, this one would be lost.
+        let old = Word(self.word.fetch_add(0, Release));
         // Where nothing is added somebody may still sleep, on the wake of a thread that was preempted before it.
         self.wake_one_if_any(if old.permits() >= Self::MAX { old } else { self.add_one() });
     }
@@ -226,7 +228,7 @@ impl Semaphore {
         if timeout.is_zero() {
             return self.try_wait();
         }
-        self.block(Instant::now().checked_add(timeout))
+        self.block(now().checked_add(timeout))
     }
 
     /// [`wait`](Semaphore::wait), until `deadline` at most; tells whether a permit was taken.
@@ -290,7 +292,7 @@ impl Semaphore {
 
     /// Takes a permit by `deadline`, and tells whether it did. `None` is for ever.
     fn block(&self, deadline: Option<Instant>) -> bool {
-        let is_late = || deadline.is_some_and(|at| Instant::now() >= at);
+        let is_late = || deadline.is_some_and(|at| now() >= at);
         loop {
             if self.take(0) {
                 return true;
@@ -299,7 +301,7 @@ impl Semaphore {
                 Registration::Done => break,
                 Registration::Permit => {}
                 Registration::NoPlace if is_late() => return false,
-                Registration::NoPlace => std::thread::sleep(UNREGISTERED_STEP),
+                Registration::NoPlace => sleep(UNREGISTERED_STEP),
             }
         }
         loop {
@@ -328,6 +330,24 @@ enum Registration {
     Permit,
     /// Not registered: so many are already.
     NoPlace,
+}
+
+/// What the models arrange and observe.
+#[cfg(all(test, rt_notify_loom))]
+impl Semaphore {
+    pub(crate) const MOST_WAITERS: u32 = MOST_WAITERS;
+
+    pub(crate) fn with_waiters(waiters: u32) -> Self {
+        Semaphore { word: Futex::new(waiters << WAITERS_SHIFT) }
+    }
+
+    pub(crate) fn waiters(&self) -> u32 {
+        Word(self.word.load(Relaxed)).waiters()
+    }
+
+    pub(crate) fn futex(&self) -> &Futex {
+        &self.word
+    }
 }
 
 impl fmt::Debug for Semaphore {

@@ -269,3 +269,21 @@ impl State {
         Word(self.word.load(Acquire)).is_closed()
     }
 }
+
+/// What the models arrange and observe.
+#[cfg(all(test, rt_notify_loom))]
+impl State {
+    pub(crate) fn preset(&self, word: Word) {
+        self.word.store(word.0, Relaxed);
+    }
+
+    /// As if the waiter had slept 15 times since.
+    pub(crate) fn rewind_sleep(&self) {
+        let rewind = |word: u32| Some(word & !SLEEP | word.wrapping_sub(Word(0).arming().0 & SLEEP) & SLEEP);
+        let _ = self.word.fetch_update(Relaxed, Relaxed, rewind);
+    }
+
+    pub(crate) fn futex(&self) -> &Futex {
+        &self.word
+    }
+}

@@ -112,7 +112,7 @@ impl Waiter {
         if timeout.is_zero() {
             return Ok(self.try_wait()?);
         }
-        self.block(Goal::ANY, Instant::now().checked_add(timeout))
+        self.block(Goal::ANY, crate::sync::now().checked_add(timeout))
     }
 
     /// [`wait`](Waiter::wait), until `deadline` at most.
@@ -256,6 +256,21 @@ impl Waiter {
         let largest = &mut self.waiting.stats_mut().largest_pending;
         *largest = count.max(*largest);
         Ok(count)
+    }
+
+    /// For models that look at the word.
+    /// A wait by a plan to sleep until `from`, to look once then, and to sleep for ever if that was in vain.
+    #[cfg(all(test, rt_notify_loom))]
+    pub(crate) fn wait_by_a_plan(&mut self, n: u32, from: Instant) -> Result<u32, Closed> {
+        self.end.tell_if_come()?;
+        let goal = Goal::at_least(n);
+        assert!(self.waiting.follow_a_plan(&self.shared, goal, from));
+        self.take(goal)
+    }
+
+    #[cfg(all(test, rt_notify_loom))]
+    pub(crate) fn state(&self) -> &crate::state::State {
+        self.shared.state()
     }
 
     /// Takes what is pending, and notes the end.

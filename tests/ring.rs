@@ -102,15 +102,68 @@ fn gap_records_that_find_no_room_merge_and_lose_no_count() {
         assert_eq!(reader.pop(), Ok(n));
     }
     drop(producer);
-    let mut missing = 0;
-    let mut last = 0;
-    while let Some(gap) = reader.pop_gap() {
-        assert!(gap.position > last);
-        last = gap.position;
-        missing += gap.items;
-    }
-    assert!(missing <= rounds && missing >= 64);
+    let gaps: Vec<_> = std::iter::from_fn(|| reader.pop_gap()).collect();
+    assert!(gaps.is_sorted_by(|a, b| a.position < b.position));
+    assert_eq!(
+        gaps.iter().map(|gap| gap.position).take(64).collect::<Vec<_>>(),
+        (1..=64).collect::<Vec<_>>()
+    );
+    assert_eq!(gaps.len(), 65, "all that found no room are one");
+    assert_eq!(gaps.iter().map(|gap| gap.items).sum::<u64>(), rounds);
     assert_eq!(reader.overruns().items, rounds);
+}
+
+#[test]
+fn a_gap_at_the_very_end_is_told_with_the_end() {
+    let (mut producer, mut reader) = ring::capture(2);
+    producer.push_slice(&[1, 2]).unwrap();
+    producer.push_slice(&[3, 4, 5]).unwrap_err();
+    assert_eq!(reader.peek_gap(), None);
+    drop(producer);
+    assert_eq!(reader.wait_for(1), Ok(2));
+    let gap = reader.pop_gap().unwrap();
+    assert_eq!((gap.position, gap.items), (2, 3));
+}
+
+#[test]
+fn skipped_items_are_a_gap_and_no_overrun() {
+    let (mut producer, mut reader) = ring::capture(4);
+    producer.push_slice(&[1, 2, 3]).unwrap();
+    producer.skip(0);
+    producer.push_slice(&[4, 5]).unwrap_err();
+    producer.skip(10);
+    assert_eq!(producer.position(), 3);
+    assert_eq!(reader.pop(), Ok(1));
+    producer.push_slice(&[6, 7]).unwrap();
+    let gap = reader.pop_gap().unwrap();
+    assert_eq!((gap.position, gap.items), (3, 12), "one place, one gap");
+    assert_eq!((reader.overruns().items, reader.overruns().events), (2, 1));
+}
+
+#[test]
+fn peeking_leaves_the_item_in_the_ring() {
+    let (mut producer, mut reader) = ring::capture(4);
+    assert_eq!(reader.peek(), Err(PopError::Empty));
+    producer.push(1).unwrap();
+    assert_eq!(reader.peek(), Ok(&1));
+    assert_eq!((reader.position(), reader.pop()), (0, Ok(1)));
+}
+
+#[test]
+fn a_stopped_reader_ends_though_its_producer_goes_on() {
+    let (mut producer, mut reader) = ring::capture(8);
+    producer.push_slice(&[1, 2, 3]).unwrap();
+    reader.stopper().stop();
+    assert!(producer.is_closed());
+    let mut items = Vec::new();
+    // Never empty: the producer is faster than the reader.
+    while reader.wait_for(1).is_ok() {
+        items.push(reader.pop().unwrap());
+        producer.push(items.len() + 3).unwrap();
+    }
+    assert!(items.starts_with(&[1, 2, 3]), "what was written before the stop is handed out");
+    assert!(items.len() < 8, "{items:?}");
+    assert_eq!(reader.slots(), 3);
 }
 
 #[test]
@@ -251,21 +304,76 @@ fn a_worker_runs_on_a_reader() {
     assert_eq!(worker.join().unwrap(), 4950);
 }
 
+/// Compiles only if exactly the first of two candidates applies: the type lacks the trait.
+macro_rules! assert_not_impl {
+    ($type:ty: $trait:ident) => {{
+        trait AmbiguousIfImpl<A> {
+            fn check() {}
+        }
+        impl<T: ?Sized> AmbiguousIfImpl<()> for T {}
+        struct Implemented;
+        impl<T: ?Sized + $trait> AmbiguousIfImpl<Implemented> for T {}
+        <$type as AmbiguousIfImpl<_>>::check();
+    }};
+}
+
 #[test]
-fn realtime_ends_can_be_sent_but_not_shared() {
+fn ends_can_be_sent_but_not_shared_or_cloned() {
     fn assert_send<T: Send>() {}
     assert_send::<RtProducer<f32>>();
     assert_send::<RtConsumer<f32>>();
     assert_send::<ring::Reader<f32>>();
     assert_send::<ring::Writer<f32>>();
     assert_send::<ring::Consumer<f32>>();
+    assert_not_impl!(RtProducer<f32>: Sync);
+    assert_not_impl!(RtConsumer<f32>: Sync);
+    assert_not_impl!(ring::Reader<f32>: Sync);
+    assert_not_impl!(ring::Writer<f32>: Sync);
+    assert_not_impl!(ring::Consumer<f32>: Sync);
+    assert_not_impl!(RtProducer<f32>: Clone);
+    assert_not_impl!(RtConsumer<f32>: Clone);
+    assert_not_impl!(ring::Consumer<f32>: Clone);
+    // Items that must stay in their thread keep the ring there too: such a ring cannot even be made.
+    assert_not_impl!(RtProducer<std::rc::Rc<()>>: Send);
+    assert_not_impl!(ring::Consumer<std::rc::Rc<()>>: Send);
+}
 
-    trait AmbiguousIfSync<A> {
-        fn check() {}
+#[cfg(unix)]
+#[test]
+fn pollable_ends_can_be_sent_too() {
+    fn assert_send<T: Send>() {}
+    assert_send::<ring::Reader<f32, rt_notify::PollWaiter>>();
+    assert_send::<ring::Writer<f32, rt_notify::PollWaiter>>();
+    assert_not_impl!(ring::Reader<f32, rt_notify::PollWaiter>: Sync);
+}
+
+#[test]
+fn a_worker_runs_on_a_writer_and_is_stopped() {
+    let (writer, mut consumer) = ring::playback(64);
+    let worker = Worker::builder()
+        .spawn(writer, |mut writer| {
+            let mut next = 0;
+            while let Ok(room) = writer.wait_for(16) {
+                for _ in 0..room {
+                    writer.push(next).unwrap();
+                    next += 1;
+                }
+            }
+            next
+        })
+        .unwrap();
+    let mut played = 0;
+    while played < 10_000 {
+        match consumer.pop() {
+            Ok(item) => {
+                assert_eq!(item, played);
+                played += 1;
+            }
+            Err(PopError::Empty) => thread::yield_now(),
+        }
     }
-    impl<T: ?Sized> AmbiguousIfSync<()> for T {}
-    struct IsSync;
-    impl<T: ?Sized + Sync> AmbiguousIfSync<IsSync> for T {}
-    <RtProducer<f32> as AmbiguousIfSync<_>>::check();
-    <RtConsumer<f32> as AmbiguousIfSync<_>>::check();
+    assert!(!consumer.is_closed());
+    let written = worker.stop().unwrap();
+    assert!(consumer.is_closed());
+    assert_eq!(consumer.slots(), written - played);
 }

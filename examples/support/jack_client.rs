@@ -13,7 +13,7 @@ use jack::{ProcessHandler, ProcessScope};
 use rt_notify::Stopper;
 
 /// What the server may take to answer a call.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+pub(crate) const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
 /// More than a shutdown callback takes, also on a busy machine.
 const CALLBACK_TAKES: Duration = Duration::from_millis(300);
 const NO_SERVER: ClientStatus = ClientStatus::SERVER_FAILED.union(ClientStatus::SERVER_ERROR);
@@ -45,8 +45,9 @@ impl fmt::Display for OpenError {
 /// Opens a client of the running server, and never starts one.
 ///
 /// `name` must not be the server's own: the client's socket would replace the server's.
-pub(crate) fn open(name: &'static str) -> Result<Client, OpenError> {
-    let opened = within(ANSWERS_WITHIN, move || Client::new(name, ClientOptions::NO_START_SERVER));
+pub(crate) fn open(name: &str) -> Result<Client, OpenError> {
+    let name = name.to_owned();
+    let opened = within(ANSWERS_WITHIN, move || Client::new(&name, ClientOptions::NO_START_SERVER));
     match opened.ok_or(OpenError::NoAnswer)? {
         Ok((client, _status)) => Ok(client),
         Err(jack::Error::LibraryError(reason)) => Err(OpenError::NoLibrary(reason)),
@@ -117,7 +118,10 @@ impl Shutdown {
 ///
 /// Calls wait for the server without any limit of their own, and for ever if it hangs, or one of its clients does, or
 /// if it died at the wrong moment. So each is made in a thread of its own, which is left behind in that case.
-fn within<T: Send + 'static>(limit: Duration, call: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub(crate) fn within<T: Send + 'static>(
+    limit: Duration,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     let (sender, answer) = mpsc::channel();
     let thread = thread::Builder::new().name("jack-call".into()).spawn(move || sender.send(call())).ok()?;
     let answer = answer.recv_timeout(limit).ok()?;

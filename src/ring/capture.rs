@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use super::chunk::{ReadChunk, WriteChunk};
+use super::error::too_few;
 use super::gap::{Gap, GapWriter, records};
 use super::node::{Handle, RtHandle, share};
 use super::tally::{Reading, Tally};
@@ -81,7 +82,10 @@ impl<T> RtProducer<T> {
     /// [`PushError::Full`], with the value: an overrun of 1 item.
     #[inline]
     pub fn push(&mut self, value: T) -> Result<(), PushError<T>> {
-        self.close_gap(1);
+        if !self.goes_on_with(1) {
+            self.overrun(1);
+            return Err(PushError::Full(value));
+        }
         match self.half.half_mut().items.push(value) {
             Ok(()) => {
                 self.wrote(1);
@@ -104,7 +108,10 @@ impl<T> RtProducer<T> {
     where
         T: Copy,
     {
-        self.close_gap(items.len());
+        if !self.goes_on_with(items.len()) {
+            self.overrun(items.len());
+            return Err(ChunkError::TooFewSlots(self.half.half().items.cached_slots()));
+        }
         match self.half.half_mut().items.push_entire_slice(items) {
             Ok(()) => {
                 self.wrote(items.len());
@@ -112,7 +119,7 @@ impl<T> RtProducer<T> {
             }
             Err(error) => {
                 self.overrun(items.len());
-                Err(error.into())
+                Err(too_few(error))
             }
         }
     }
@@ -123,7 +130,10 @@ impl<T> RtProducer<T> {
     where
         T: Copy,
     {
-        self.close_gap(1);
+        if !self.goes_on_with(items.len().min(1)) {
+            self.overrun(items.len());
+            return items;
+        }
         let half = self.half.half_mut();
         let (written, rest) = half.items.push_partial_slice(items);
         half.written += written.len() as u64;
@@ -146,15 +156,40 @@ impl<T> RtProducer<T> {
     where
         T: Copy + Default,
     {
-        self.close_gap(n);
-        // Asked before, since a chunk that is returned from one branch would borrow in the other too.
-        let slots = self.half.half().items.slots();
-        if slots < n {
+        let goes_on = self.goes_on_with(n);
+        // Asked before, since a chunk that is returned from one branch would borrow in the other too. As rtrb does: what
+        // was known last time may do, and then the other side's index stays in its cache.
+        let items = &self.half.half().items;
+        if !goes_on || (items.cached_slots() < n && items.slots() < n) {
+            let slots = items.cached_slots();
             self.overrun(n);
             return Err(ChunkError::TooFewSlots(slots));
         }
         let half = self.half.half_mut();
-        Ok(WriteChunk::new(half.items.write_chunk(n)?, &mut half.written, &self.notifier))
+        Ok(WriteChunk::new(half.items.write_chunk(n).map_err(too_few)?, &mut half.written, &self.notifier))
+    }
+
+    /// Leaves a [`Gap`] of `items` items that never came, because the source left them out: periods that JACK skipped,
+    /// for example. They are no overrun.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut reader) = rt_notify::ring::capture(8);
+    /// producer.push_slice(&[1, 2]).unwrap();
+    /// producer.skip(2);
+    /// producer.push_slice(&[5, 6]).unwrap();
+    ///
+    /// let gap = reader.pop_gap().unwrap();
+    /// assert_eq!((gap.position, gap.items), (2, 2));
+    /// assert_eq!(reader.overruns().items, 0);
+    /// ```
+    #[inline]
+    pub fn skip(&mut self, items: u64) {
+        if items > 0 {
+            let half = self.half.half_mut();
+            half.gaps.lose(half.written, items);
+        }
     }
 
     /// How many items fit now. It may increase at any time.
@@ -178,6 +213,13 @@ impl<T> RtProducer<T> {
         self.half.half().lost
     }
 
+    /// How many items were written since the ring's start: the [`position`](Consumer::position) of the next one.
+    #[inline]
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.half.half().written
+    }
+
     /// Ends the reader's present or next wait, even if it waits for more: for the end of a stream, or a transport stop.
     #[inline]
     pub fn flush(&self) {
@@ -199,13 +241,22 @@ impl<T> RtProducer<T> {
         notify(&self.notifier, n);
     }
 
-    /// If `n` items fit, the gap before them ends.
+    /// Whether the stream can go on with `n` items, as far as gaps are concerned: if one is open, it ends here, or it
+    /// goes on because `n` do not fit.
+    ///
+    /// That is decided once. If the reader made room between this look and a second one, then the items would be written
+    /// behind a gap that is still open, and what is lost later would be added to it.
     #[inline]
-    fn close_gap(&mut self, n: usize) {
+    fn goes_on_with(&mut self, n: usize) -> bool {
         let half = self.half.half_mut();
-        if half.gaps.is_open() && n > 0 && half.items.slots() >= n {
+        if n == 0 || !half.gaps.is_open() {
+            return true;
+        }
+        let fits = half.items.slots() >= n;
+        if fits {
             half.gaps.close();
         }
+        fits
     }
 
     #[cold]
@@ -219,7 +270,7 @@ impl<T> RtProducer<T> {
     #[cold]
     fn lose(&mut self, n: usize) {
         let half = self.half.half_mut();
-        half.gaps.lose(half.written, n);
+        half.gaps.lose(half.written, n as u64);
         half.lost.add(n);
         self.half.tally().fall_short(n);
     }
@@ -230,7 +281,7 @@ impl<T> RtProducer<T> {
 impl<T> Drop for RtProducer<T> {
     #[inline]
     fn drop(&mut self) {
-        self.half.half_mut().gaps.close();
+        self.half.half_mut().gaps.finish();
     }
 }
 
@@ -256,6 +307,16 @@ impl<T> Consumer<T> {
         Ok(item)
     }
 
+    /// Looks at the next item, and leaves it in the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`PopError::Empty`].
+    #[inline]
+    pub fn peek(&self) -> Result<&T, PopError> {
+        self.items.peek().map_err(|_| PopError::Empty)
+    }
+
     /// Fills all of `items`, or reads nothing.
     ///
     /// # Errors
@@ -265,7 +326,7 @@ impl<T> Consumer<T> {
     where
         T: Copy,
     {
-        self.items.pop_entire_slice(items)?;
+        self.items.pop_entire_slice(items).map_err(too_few)?;
         self.read += items.len() as u64;
         Ok(())
     }
@@ -286,7 +347,7 @@ impl<T> Consumer<T> {
     ///
     /// [`ChunkError::TooFewSlots`].
     pub fn read_chunk(&mut self, n: usize) -> Result<ReadChunk<'_, T>, ChunkError> {
-        Ok(ReadChunk::new(self.items.read_chunk(n)?, &mut self.read, None))
+        Ok(ReadChunk::new(self.items.read_chunk(n).map_err(too_few)?, &mut self.read, None))
     }
 
     /// How many items can be read now. It may increase at any time.
@@ -314,8 +375,11 @@ impl<T> Consumer<T> {
 
     /// The next place where items are missing, if it is known already; it is, once the items after it can be read.
     ///
-    /// Items up to its position are to be read first. [`pop_gap`](Consumer::pop_gap) goes on to the next. Gaps of which
-    /// the reader takes no notice for long are merged into one, at the position of the first.
+    /// Items up to its position are to be read first. [`pop_gap`](Consumer::pop_gap) goes on to the next.
+    ///
+    /// There is room for 64 gaps of which the reader has taken no notice. The next one collects all further ones, and is
+    /// told of when there is room again, or at the end of the stream: perhaps when its position has been read already.
+    /// So no gap is lost: together they have as many items as were lost and [skipped](RtProducer::skip).
     ///
     /// # Examples
     ///
@@ -354,6 +418,10 @@ impl<T> Slots for Consumer<T> {
         self.handle.tally()
     }
 
+    fn position(&self) -> u64 {
+        self.read
+    }
+
     fn outlives_the_other_side(&self) -> bool {
         true
     }
@@ -387,5 +455,6 @@ super::waiting_end! {
     /// Sleeps until `n` items can be read, and returns how many can: `n` or more.
     ///
     /// It returns early, with fewer and perhaps 0, after a flush or an overrun; and with fewer, but at least 1, once
-    /// the producer is gone. 0 means 1. While fewer are there, pushes make no system call.
+    /// the producer is gone or the ring was stopped. Of what a producer writes after a stop, the reader is told no more
+    /// once it has learned of the stop. 0 means 1. While fewer are there, pushes make no system call.
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::sync::rtrb;
 use crate::{Closed, WaitTimeoutError};
 
 /// Why `push` wrote nothing. Gives the value back.
@@ -57,11 +58,10 @@ impl fmt::Display for ChunkError {
 
 impl Error for ChunkError {}
 
-impl From<rtrb::chunks::ChunkError> for ChunkError {
-    fn from(error: rtrb::chunks::ChunkError) -> Self {
-        let rtrb::chunks::ChunkError::TooFewSlots(slots) = error;
-        ChunkError::TooFewSlots(slots)
-    }
+/// Not an `impl From`, which would be public, as rtrb is not.
+pub(super) fn too_few(error: rtrb::chunks::ChunkError) -> ChunkError {
+    let rtrb::chunks::ChunkError::TooFewSlots(slots) = error;
+    ChunkError::TooFewSlots(slots)
 }
 
 /// Why `wait_for` returned without slots.

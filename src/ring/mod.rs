@@ -80,6 +80,9 @@ pub fn capture<T: Send + 'static>(capacity: usize) -> (RtProducer<T>, Reader<T>)
 ///
 /// Not realtime-safe: it allocates.
 ///
+/// A [`PollLoop`](crate::PollLoop) over the reader's waiter would borrow the reader. For that, take
+/// [`Notifier::pollable`] and a ring on it by [`capture_on`].
+///
 /// # Errors
 ///
 /// That of [`Notifier::pollable`].

@@ -30,7 +30,7 @@ impl<H> Block<H> {
 pub(super) fn share<H: Send + 'static>(half: H) -> (RtHandle<H>, Handle<H>) {
     let block = Box::new(Block {
         node: Node::new(2, Block::<H>::free),
-        tally: Tally::default(),
+        tally: Tally::new(),
         half: UnsafeCell::new(half),
     });
     let block = NonNull::from(Box::leak(block));

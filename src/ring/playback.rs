@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::chunk::{ReadChunk, WriteChunk};
+use super::error::too_few;
 use super::node::{Handle, RtHandle, share};
 use super::tally::{Reading, Tally};
 use super::wait::{Slots, Waiting, after, notify, notify_and_flush, saturate, untimed, without_capacity};
@@ -103,7 +104,7 @@ impl<T> RtConsumer<T> {
             }
             Err(error) => {
                 self.underrun(items.len());
-                Err(error.into())
+                Err(too_few(error))
             }
         }
     }
@@ -135,14 +136,16 @@ impl<T> RtConsumer<T> {
     /// [`slots`](RtConsumer::slots) first.
     #[inline]
     pub fn read_chunk(&mut self, n: usize) -> Result<ReadChunk<'_, T>, ChunkError> {
-        // Asked before, since a chunk that is returned from one branch would borrow in the other too.
-        let slots = self.half.half().items.slots();
-        if slots < n {
+        // Asked before, since a chunk that is returned from one branch would borrow in the other too. As rtrb does: what
+        // was known last time may do, and then the other side's index stays in its cache.
+        let items = &self.half.half().items;
+        if items.cached_slots() < n && items.slots() < n {
+            let slots = items.cached_slots();
             self.underrun(n);
             return Err(ChunkError::TooFewSlots(slots));
         }
         let half = self.half.half_mut();
-        Ok(ReadChunk::new(half.items.read_chunk(n)?, &mut half.read, Some(&self.notifier)))
+        Ok(ReadChunk::new(half.items.read_chunk(n).map_err(too_few)?, &mut half.read, Some(&self.notifier)))
     }
 
     /// How many items can be read now. It may increase at any time.
@@ -235,7 +238,7 @@ impl<T, W> Writer<T, W> {
     where
         T: Copy,
     {
-        self.producer.items.push_entire_slice(items)?;
+        self.producer.items.push_entire_slice(items).map_err(too_few)?;
         self.producer.written += items.len() as u64;
         Ok(())
     }
@@ -260,7 +263,7 @@ impl<T, W> Writer<T, W> {
         T: Copy + Default,
     {
         let producer = &mut self.producer;
-        Ok(WriteChunk::silent(producer.items.write_chunk(n)?, &mut producer.written))
+        Ok(WriteChunk::silent(producer.items.write_chunk(n).map_err(too_few)?, &mut producer.written))
     }
 
     /// How many items fit now. It may increase at any time.
@@ -298,6 +301,10 @@ impl<T> Slots for Producer<T> {
 
     fn tally(&self) -> &Tally {
         self.handle.tally()
+    }
+
+    fn position(&self) -> u64 {
+        self.written
     }
 
     fn outlives_the_other_side(&self) -> bool {

@@ -21,7 +21,6 @@ impl Shortfall {
 }
 
 /// Pointer-sized, since not every target has 64-bit atomics; [`Reading`] widens.
-#[derive(Default)]
 pub(super) struct Tally {
     flushes: AtomicUsize,
     items: AtomicUsize,
@@ -29,6 +28,10 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    pub(super) fn new() -> Self {
+        Tally { flushes: AtomicUsize::new(0), items: AtomicUsize::new(0), events: AtomicUsize::new(0) }
+    }
+
     /// The waiting side is to stop waiting. The caller notifies it.
     #[inline]
     pub(super) fn flush(&self) {

@@ -11,6 +11,8 @@ pub(super) trait Slots {
     fn slots(&self) -> usize;
     fn capacity(&self) -> usize;
     fn tally(&self) -> &Tally;
+    /// How many slots were used since the ring's start.
+    fn position(&self) -> u64;
     /// Whether the slots are of use once the realtime side is gone: what was written is, room to write is not.
     fn outlives_the_other_side(&self) -> bool;
 }
@@ -22,11 +24,15 @@ pub(super) trait Slots {
 pub(super) struct Waiting<W> {
     pub(super) waiter: W,
     flushes: usize,
+    /// Once the waiter has said that it is closed: the position at which the ring ends. What a realtime side that was
+    /// stopped, and not dropped, writes after that is not waited for. Otherwise, one that is faster than the other side
+    /// would put the end off for ever.
+    end: Option<u64>,
 }
 
 impl<W: Wait> Waiting<W> {
     pub(super) fn new(waiter: W) -> Self {
-        Waiting { waiter, flushes: 0 }
+        Waiting { waiter, flushes: 0, end: None }
     }
 
     /// Waits until `slots` returns `n`; for fewer after a flush, or at the end; `None` is for ever.
@@ -45,14 +51,13 @@ impl<W: Wait> Waiting<W> {
         let n = n.max(1);
         let mut late = false;
         loop {
-            let closed = self.waiter.try_wait() == Err(TryWaitError::Closed);
+            if self.waiter.try_wait() == Err(TryWaitError::Closed) {
+                return self.left(ring).ok_or(WaitForTimeoutError::Closed);
+            }
             // Before the slots: a flush that is seen here is obeyed with all that was written before it.
             let flushes = ring.tally().flushes();
             let slots = ring.slots();
-            if closed && (slots == 0 || !ring.outlives_the_other_side()) {
-                return Err(WaitForTimeoutError::Closed);
-            }
-            if slots >= n || flushes != self.flushes || closed {
+            if slots >= n || flushes != self.flushes {
                 self.flushes = flushes;
                 return Ok(slots);
             }
@@ -76,15 +81,27 @@ impl<W: Wait> Waiting<W> {
 impl<W: Wait> Waiting<W> {
     /// The slots there are now, if any, and the waiter reset: what is notified from now on wakes.
     pub(super) fn try_wait(&mut self, ring: &impl Slots) -> Result<usize, TryWaitError> {
-        let closed = self.waiter.try_wait() == Err(TryWaitError::Closed);
-        let slots = ring.slots();
-        if closed && (slots == 0 || !ring.outlives_the_other_side()) {
-            Err(TryWaitError::Closed)
-        } else if slots == 0 {
-            Err(TryWaitError::Empty)
-        } else {
-            Ok(slots)
+        if self.waiter.try_wait() == Err(TryWaitError::Closed) {
+            return self.left(ring).ok_or(TryWaitError::Closed);
         }
+        match ring.slots() {
+            0 => Err(TryWaitError::Empty),
+            slots => Ok(slots),
+        }
+    }
+
+    /// The slots that are left to be used, if any, now that the waiter is closed.
+    fn left(&mut self, ring: &impl Slots) -> Option<usize> {
+        if !ring.outlives_the_other_side() {
+            return None;
+        }
+        let slots = ring.slots();
+        // Looked at after the waiter said so: what was written before the close is among the slots.
+        let end = *self.end.get_or_insert(ring.position() + slots as u64);
+        let left = end.saturating_sub(ring.position());
+        // What does not fit into a usize is not less than the slots.
+        let left = usize::try_from(left).map_or(slots, |left| left.min(slots));
+        (left > 0).then_some(left)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{Plan, Predictor, Seen, Spinning, Strategy, WaitStats, WaitStrategy};
 use crate::shared::Shared;
 use crate::state::{Goal, State};
-use crate::sync::spin_loop;
+use crate::sync::{now, spin_loop};
 
 /// A waiter's strategy, and what it has to remember.
 pub(crate) struct Waiting {
@@ -76,7 +76,7 @@ impl Waiting {
     fn spin(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, long: Duration) -> bool {
         if let Some(spinning) = &mut self.spinning {
             if spinning.check() {
-                let until = earlier(Instant::now().checked_add(long), deadline);
+                let until = earlier(now().checked_add(long), deadline);
                 if self.stats.spin(state, goal, until, spinning) {
                     return true;
                 }
@@ -87,7 +87,7 @@ impl Waiting {
 
     /// Never arms: a notification changes the word, but wakes nobody. Closing wakes whoever sleeps on it.
     fn look_every(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, every: Duration) -> bool {
-        let mut next = Instant::now().checked_add(every);
+        let mut next = now().checked_add(every);
         loop {
             let until = earlier(next, deadline);
             loop {
@@ -95,7 +95,7 @@ impl Waiting {
                 if goal.is_met_by(seen) {
                     return true;
                 }
-                let now = Instant::now();
+                let now = now();
                 if deadline.is_some_and(|at| now >= at) {
                     return false;
                 }
@@ -139,6 +139,21 @@ struct Predicted<'a> {
     epoch: Instant,
     /// When it began, and was planned.
     now: f64,
+}
+
+/// What the models drive.
+#[cfg(all(test, rt_notify_loom))]
+impl Waiting {
+    /// As [`wait`](Waiting::wait), by a plan to sleep until `from` and to look once then.
+    pub(crate) fn follow_a_plan(&mut self, shared: &Shared, goal: Goal, from: Instant) -> bool {
+        // Before all that the models' clock knows, so that the sleep is never left out.
+        let epoch = crate::sys::loom::past() - Duration::from_secs(1);
+        let from = (from - epoch).as_secs_f64() * 1e9;
+        let wait = Predicted { state: shared.state(), goal, deadline: None, epoch, now: 0.0 };
+        let mut predictor = Predictor::new(&super::Periodic::learn());
+        let plan = Plan::Spin { from, until: from };
+        wait.follow(plan, &mut predictor, &mut Spinning::new(), &mut self.stats)
+    }
 }
 
 impl Predicted<'_> {
@@ -199,7 +214,7 @@ impl WaitStats {
                 return true;
             }
             if armed {
-                if until.is_some_and(|at| Instant::now() >= at) {
+                if until.is_some_and(|at| now() >= at) {
                     // What came before the waiter disarmed was rung for this sleep, and nobody will ring again.
                     let met = goal.is_met_by(state.disarm());
                     self.rings += u64::from(met);
@@ -234,10 +249,10 @@ impl WaitStats {
 
     /// The same in one go.
     fn look_until(&mut self, state: &State, goal: Goal, until: Option<Instant>) -> bool {
-        let since = Instant::now();
+        let since = now();
         loop {
             let met = goal.is_met_by(state.look());
-            let now = Instant::now();
+            let now = now();
             if met || until.is_some_and(|at| now >= at) {
                 self.spin_hits += u64::from(met);
                 self.spinning += now - since;

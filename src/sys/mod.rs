@@ -20,8 +20,9 @@
 //! the guard `SignalsBlocked`.
 
 #[cfg(all(test, rt_notify_loom))]
-#[path = "loom.rs"]
-mod os;
+pub(crate) mod loom;
+#[cfg(all(test, rt_notify_loom))]
+use self::loom as os;
 
 #[cfg(not(all(test, rt_notify_loom)))]
 mod os;

@@ -6,8 +6,10 @@
 
 mod audio_poll;
 mod decide;
+mod device;
 mod pcm;
 
-pub use audio_poll::{AudioPoll, Capture, Ended, Stats};
+pub use audio_poll::AudioPoll;
 pub use decide::{Step, after_error, decide};
+pub use device::{Capture, Ended, Stats};
 pub use pcm::{PcmCapture, Shape};

@@ -32,7 +32,8 @@ impl NotificationHandler for CountXruns {
 }
 
 /// The server's xruns while `beside` runs.
-fn xruns(server: &Server, beside: impl FnOnce(&Server)) -> u64 {
+fn xruns(beside: impl FnOnce(&Server)) -> u64 {
+    let server = start_server();
     #[allow(unsafe_code, reason = "rust-jack has no other way to name a server")]
     // SAFETY: this binary has one test, and no client is open: nobody else reads variables now.
     unsafe {
@@ -41,7 +42,7 @@ fn xruns(server: &Server, beside: impl FnOnce(&Server)) -> u64 {
     let (client, _) = Client::new("counter", ClientOptions::NO_START_SERVER).unwrap();
     let xruns = Arc::new(AtomicU64::new(0));
     let client = client.activate_async(CountXruns(Arc::clone(&xruns)), ()).unwrap();
-    beside(server);
+    beside(&server);
     client.deactivate().unwrap();
     // Ordering: Relaxed; the client is closed.
     xruns.load(Ordering::Relaxed)
@@ -80,7 +81,7 @@ fn the_server_has_no_more_xruns_than_beside_an_empty_callback() {
         return;
     }
     let rounds: Vec<(u64, u64)> = (0..ROUNDS)
-        .map(|_| (xruns(&start_server(), empty_callback), xruns(&start_server(), worker_loop)))
+        .map(|_| (xruns(empty_callback), xruns(worker_loop)))
         .inspect(|(empty, mio_alsa)| println!("xruns in {SECONDS} s: empty {empty}, mio_alsa {mio_alsa}"))
         .collect();
     let empty = rounds.iter().map(|(empty, _)| empty).min();

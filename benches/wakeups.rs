@@ -93,11 +93,12 @@ impl Row {
     }
 }
 
-fn rows() -> [Row; 10] {
+fn rows() -> [Row; 11] {
     [
         Row::of::<pipe_poll::PipePoll>(),
         Row::of::<eventfd_poll::EventfdPoll>(),
-        Row::of::<pthread_condvar::PthreadCondvar>(),
+        Row::of::<pthread_condvar::PthreadCondvar<false>>(),
+        Row::of::<pthread_condvar::PthreadCondvar<true>>(),
         Row::of::<std_condvar::StdCondvar>(),
         Row::of::<posix_sem::PosixSem>(),
         Row::of::<ours::Futex>(),
@@ -121,10 +122,10 @@ fn table(title: &str, size: Size, measure: impl Fn(&Row) -> Result<f64, String>)
             }
         }
     }
-    println!("\n{title}\n{:32} {:>10}   95 % interval", "", "median");
+    println!("\n{title}\n{:40} {:>10}   95 % interval", "", "median");
     for (row, values) in rows.iter().zip(&values) {
         if let Some(Estimate { median, low, high, .. }) = Estimate::of(values) {
-            println!("{:32} {median:10.2}   {low:.2} … {high:.2}", row.name);
+            println!("{:40} {median:10.2}   {low:.2} … {high:.2}", row.name);
         }
     }
 }
@@ -142,10 +143,10 @@ fn percentiles(title: &str, size: Size, plan: Plan) {
             }
         }
     }
-    println!("\n{title}\n{:32} {:>10} {:>10} {:>10} {:>10}", "", "p50", "p90", "p99", "max");
+    println!("\n{title}\n{:40} {:>10} {:>10} {:>10} {:>10}", "", "p50", "p90", "p99", "max");
     for (row, wakes) in rows.iter().zip(wakes) {
         let wakes = Sorted::new(wakes);
         let shares = SHARES.map(|share| format!("{:10.1}", wakes.at(share) / 1000.0));
-        println!("{:32} {}", row.name, shares.join(" "));
+        println!("{:40} {}", row.name, shares.join(" "));
     }
 }

@@ -7,6 +7,7 @@ use crate::end::End;
 use crate::shared::WaiterHandle;
 use crate::state::Goal;
 use crate::strategy::Waiting;
+use crate::sync::now;
 use crate::wait::impl_wait;
 use crate::{Closed, Stopper, TryWaitError, WaitStats, WaitStrategy, WaitTimeoutError};
 
@@ -112,7 +113,7 @@ impl Waiter {
         if timeout.is_zero() {
             return Ok(self.try_wait()?);
         }
-        self.block(Goal::ANY, crate::sync::now().checked_add(timeout))
+        self.block(Goal::ANY, now().checked_add(timeout))
     }
 
     /// [`wait`](Waiter::wait), until `deadline` at most.

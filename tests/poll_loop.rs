@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use descriptors::{Poller, TRIGGERS, is_readable, posts};
-use rt_notify::{Closed, Notifier, PollLoop, PollWaiter, TryWaitError};
+use rt_notify::{Closed, Notifier, PollLoop, PollWaiter, TryWaitError, Worker};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use stress::{Random, Watchdog, rounds};
 use threads::Sleeper;
@@ -233,6 +233,46 @@ fn a_worker_that_polls_nothing_else_is_woken_and_then_polls_its_new_descriptors(
     }
     drop(notifier);
     assert_eq!(sleeper.join(), 4);
+}
+
+/// A device that is gone gives a hang-up, or an error, each time. The loop turns fast, and looks every time.
+#[test]
+fn dropping_a_worker_ends_a_loop_whose_other_descriptor_is_broken() {
+    let _watchdog = Watchdog::new();
+    for broken_reader in [false, true] {
+        let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap();
+        let (broken, event, other) =
+            if broken_reader { (reader, PollFlags::HUP, writer) } else { (writer, PollFlags::ERR, reader) };
+        drop(other);
+        let (notifier, waiter) = pair();
+        let (turning, turns) = std::sync::mpsc::sync_channel(1);
+        let worker = Worker::builder()
+            .spawn(waiter, move |mut waiter| {
+                let mut poll_loop = waiter.poll_loop();
+                let fd = poll_loop.fd();
+                loop {
+                    let mut fds = [
+                        PollFd::from_borrowed_fd(fd, PollFlags::IN),
+                        PollFd::new(&broken, PollFlags::IN | PollFlags::OUT),
+                    ];
+                    poll_loop.poll(None, |timeout| {
+                        let timeout = timeout.map(|timeout| Timespec::try_from(timeout).unwrap());
+                        poll(&mut fds, timeout.as_ref()).unwrap()
+                    });
+                    assert!(fds[1].revents().contains(event));
+                    let _ = turning.try_send(());
+                    if poll_loop.try_wait() == Err(TryWaitError::Closed) {
+                        return;
+                    }
+                }
+            })
+            .unwrap();
+        for _ in 0..10 {
+            turns.recv().unwrap();
+        }
+        drop(worker);
+        assert!(notifier.is_closed());
+    }
 }
 
 // ---- the end -------------------------------------------------------------------------------------------------------

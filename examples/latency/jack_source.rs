@@ -5,16 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use jack::{AsyncClient, Client, ClientStatus, Control, NotificationHandler, ProcessHandler, ProcessScope};
-use rt_notify::Stopper;
+use jack::{
+    AsyncClient, AudioIn, Client, ClientStatus, Control, NotificationHandler, ProcessHandler, ProcessScope,
+};
 
-use super::LOOK_EVERY;
 use super::args::Options;
-use super::jack_client::{Guarded, OpenError, Shutdown, activate, close_within, open};
+use super::backend::Stop;
+use super::jack_client::{Guarded, OpenError, Shutdown, StopWorker, activate, close_within, open};
+use super::jack_load::Upstream;
 use super::jack_server::{JackServer, ServerName};
 use super::probe::{Probe, Shared};
+use super::run::LOOK_EVERY;
 use super::source::{End, HOW_TO_GET_JACK, Running, Source};
 use super::stats::missed_periods;
+use super::time_base::TimeBase;
 
 /// What closing the client may take while the server lives.
 const CLOSES_WITHIN: Duration = Duration::from_secs(5);
@@ -26,24 +30,28 @@ const SILENCE: Duration = Duration::from_secs(1);
 
 pub(crate) struct JackSource {
     seconds: u32,
-    client: Client,
+    load: Option<u32>,
+    /// What it says of itself, and its clients' priority, while it lives.
+    description: String,
+    priority: Option<u8>,
+    /// For the next start. Each start needs a new one.
+    client: Option<Client>,
     /// Behind the client, to be dropped after it.
-    server: Option<JackServer>,
+    _server: Option<JackServer>,
 }
 
 impl JackSource {
     /// The error is the reason why there is no server to measure with.
     pub(crate) fn open(options: &Options) -> Result<Self, String> {
-        let seconds = options.seconds;
         match open(CLIENT_NAME) {
-            Ok(client) => Ok(JackSource { seconds, client, server: None }),
+            Ok(client) => Ok(JackSource::new(options, client, None)),
             Err(OpenError::NoServer) if JackServer::is_installed() => {
                 let server = ServerName::claim()
                     .and_then(|name| JackServer::start(name, options.rate, options.period))
                     .map_err(|error| error.to_string())?;
                 choose_server(server.name());
                 let client = open(CLIENT_NAME).map_err(|error| error.to_string())?;
-                Ok(JackSource { seconds, client, server: Some(server) })
+                Ok(JackSource::new(options, client, Some(server)))
             }
             Err(error @ OpenError::NoServer) => {
                 Err(format!("{error} and jackd is not installed; {HOW_TO_GET_JACK}"))
@@ -51,6 +59,17 @@ impl JackSource {
             Err(error @ OpenError::NoLibrary(_)) => Err(format!("{error}; {HOW_TO_GET_JACK}")),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    fn new(options: &Options, client: Client, server: Option<JackServer>) -> Self {
+        let kind = match &server {
+            None => "running JACK server".to_owned(),
+            Some(server) => format!("private JACK server {}", server.name()),
+        };
+        let description = format!("{kind}, {} frames at {} Hz", client.buffer_size(), client.sample_rate());
+        let priority = client_priority(&client);
+        let Options { seconds, load, .. } = *options;
+        JackSource { seconds, load, description, priority, client: Some(client), _server: server }
     }
 }
 
@@ -71,29 +90,37 @@ fn client_priority(client: &Client) -> Option<u8> {
 
 impl Source for JackSource {
     fn describe(&self) -> String {
-        let (period, rate) = (self.client.buffer_size(), self.client.sample_rate());
-        let kind = match &self.server {
-            None => "running JACK server".to_owned(),
-            Some(server) => format!("private JACK server {}", server.name()),
-        };
-        format!("{kind}, {period} frames at {rate} Hz")
+        self.description.clone()
     }
 
     fn audio_priority(&self) -> Option<u8> {
-        client_priority(&self.client)
+        self.priority
     }
 
-    fn start(self: Box<Self>, probe: Probe, stopper: Stopper) -> Result<Box<dyn Running>, String> {
+    fn start(&mut self, probe: Probe, stop_worker: Stop) -> Result<Box<dyn Running>, String> {
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => open(CLIENT_NAME).map_err(|error| error.to_string())?,
+        };
+        let input = match self.load {
+            Some(_) => client.register_port("in", AudioIn::default()).and_then(|port| port.name()),
+            None => Ok(String::new()),
+        };
+        let input = input.map_err(|error| error.to_string())?;
         let shared = Arc::clone(&probe.shared);
         let gone = Arc::new(Shutdown::default());
         let events = Events { shared: Arc::clone(&shared), gone: Arc::clone(&gone) };
-        let process = Guarded::new(stopper, process(probe));
-        let client = activate(self.client, events, process).map_err(|error| error.to_string())?;
+        // Both are the monotonic clock here, but JACK does not say so everywhere.
+        let base = TimeBase::read(|| client.time().saturating_mul(1_000));
+        let process = Guarded::new(stop_worker.clone(), process(probe, base));
+        let client = activate(client, events, process).map_err(|error| error.to_string())?;
+        let start = |percent| Upstream::start(percent, input, stop_worker);
+        let load = self.load.map(start).transpose()?;
         let length = Duration::from_secs(self.seconds.into());
         let now = Instant::now();
         Ok(Box::new(RunningJack {
             client,
-            _server: self.server,
+            load,
             shared,
             gone,
             over: now + length,
@@ -104,7 +131,16 @@ impl Source for JackSource {
     }
 }
 
-fn process(mut probe: Probe) -> impl FnMut(&Client, &ProcessScope) -> Control + Send + 'static {
+impl StopWorker for Stop {
+    fn stop(&self) {
+        self.stop();
+    }
+}
+
+fn process(
+    mut probe: Probe,
+    base: TimeBase,
+) -> impl FnMut(&Client, &ProcessScope) -> Control + Send + 'static {
     let mut last = None;
     move |_, scope| {
         let (time, frames) = (scope.last_frame_time(), scope.n_frames());
@@ -112,9 +148,16 @@ fn process(mut probe: Probe) -> impl FnMut(&Client, &ProcessScope) -> Control + 
             let missed = missed_periods(last_time, last_frames, time);
             probe.shared.missed.fetch_add(missed, Ordering::Relaxed);
         }
-        probe.callback(None);
+        let next = if probe.takes_hints { next_cycle(scope, base) } else { None };
+        probe.callback(None, next);
         Control::Continue
     }
+}
+
+/// When the next cycle begins, as far as the server can tell.
+fn next_cycle(scope: &ProcessScope, base: TimeBase) -> Option<Instant> {
+    let times = scope.cycle_times().ok()?;
+    base.instant(times.next_usecs.saturating_mul(1_000))
 }
 
 /// Called by threads of the library: nothing here but atomics.
@@ -138,8 +181,7 @@ impl NotificationHandler for Events {
 
 struct RunningJack<P: 'static> {
     client: AsyncClient<Events, P>,
-    /// Behind the client, to be dropped after it.
-    _server: Option<JackServer>,
+    load: Option<Upstream>,
     shared: Arc<Shared>,
     gone: Arc<Shutdown>,
     over: Instant,
@@ -171,6 +213,7 @@ impl<P: ProcessHandler + Send + 'static> Running for RunningJack<P> {
     fn close(self: Box<Self>) -> bool {
         let gone = self.gone.came() || self.silent > SILENCE;
         let limit = if gone { DEAD_CLOSES_WITHIN } else { CLOSES_WITHIN };
-        close_within(self.client, &self.gone, limit)
+        let closed = close_within(self.client, &self.gone, limit);
+        self.load.is_none_or(|load| load.close_within(limit)) && closed
     }
 }

@@ -3,7 +3,7 @@
 //!     cargo run --release --features jack --example latency
 //!
 //! Callbacks come from a running JACK server; else from a private one without a sound card; else, or without the
-//! feature, from a clock.
+//! feature, from a clock. What the worker sleeps on and how it waits can be chosen, and compared: see `--help`.
 
 use std::process::ExitCode;
 

@@ -3,11 +3,11 @@
 use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::time::Instant;
 
-use rt_notify::{Notifier, TryWaitError, Wait};
-
+use super::backend::{Bell, Ear, Tally};
 use super::stats::Times;
-use super::system::now;
+use super::system::{now, thread_cpu_time};
 
 /// Callbacks whose stamps are kept for the worker: 87 s of them at 64 frames, half a second of them in freewheel mode.
 const SLOTS: usize = 1 << 16;
@@ -78,19 +78,22 @@ fn slot_index(number: u64) -> usize {
 /// The audio thread's end.
 #[derive(Debug)]
 pub(crate) struct Probe {
-    notifier: Notifier,
+    bell: Bell,
+    /// Whether the worker makes use of what the source knows about its next callback.
+    pub(crate) takes_hints: bool,
     pub(crate) shared: Arc<Shared>,
     number: u64,
     last_notify: u64,
 }
 
 impl Probe {
-    pub(crate) fn new(notifier: Notifier, shared: Arc<Shared>) -> Self {
-        Probe { notifier, shared, number: 0, last_notify: 0 }
+    pub(crate) fn new(bell: Bell, takes_hints: bool, shared: Arc<Shared>) -> Self {
+        Probe { bell, takes_hints, shared, number: 0, last_notify: 0 }
     }
 
-    /// One callback, which was due at `due` if its source has a schedule. Realtime-safe.
-    pub(crate) fn callback(&mut self, due: Option<u64>) {
+    /// One callback, which was due at `due` if its source has a schedule. `next` is when the next one will come, as far
+    /// as the source knows and [`takes_hints`](Probe::takes_hints) asks for it. Realtime-safe.
+    pub(crate) fn callback(&mut self, due: Option<u64>, next: Option<Instant>) {
         if self.number == 0 {
             let thread = rustix::thread::gettid().as_raw_nonzero().get();
             self.shared.audio_thread.store(thread, Ordering::Relaxed);
@@ -100,10 +103,13 @@ impl Probe {
         self.number += 1;
         self.shared.notified.store(self.number, Ordering::Relaxed);
 
+        if let Some(next) = next {
+            self.bell.expect_next(next);
+        }
         let called = now();
         slot.called.store(called, Ordering::Relaxed);
         slot.due.store(due.unwrap_or(0), Ordering::Relaxed);
-        self.notifier.notify();
+        self.bell.notify();
         self.last_notify = now().saturating_sub(called);
     }
 }
@@ -113,8 +119,6 @@ impl Probe {
 pub(crate) struct Figures {
     /// Waits that returned notifications.
     pub(crate) waits: u64,
-    /// Waits that found nothing pending at first.
-    pub(crate) sleeps: u64,
     /// Notifications whose stamps were overwritten before the worker came to read them.
     pub(crate) unmeasured: u64,
     /// From `notify()` to the worker.
@@ -123,32 +127,39 @@ pub(crate) struct Figures {
     pub(crate) from_due: Times,
     /// `notify()` itself, with one reading of the clock.
     pub(crate) notify: Times,
+    /// Up to the last notification.
+    pub(crate) tally: Tally,
+    /// Between the first and the last notification, in nanoseconds.
+    pub(crate) time: Spent,
+}
+
+/// Time by the clock, and how much of it the worker's thread had a CPU.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    pub(crate) total: u64,
+    pub(crate) cpu: u64,
 }
 
 impl Figures {
     pub(crate) fn new() -> Result<Self, String> {
         Ok(Figures {
             waits: 0,
-            sleeps: 0,
             unmeasured: 0,
             wake_up: Times::new()?,
             from_due: Times::new()?,
             notify: Times::new()?,
+            tally: Tally::AtMost(0),
+            time: Spent::default(),
         })
     }
 
     /// The worker's end: counts and measures until the pair is closed and nothing is pending.
-    pub(crate) fn collect(mut self, mut waiter: impl Wait, shared: &Shared) -> Figures {
+    pub(crate) fn collect(mut self, ear: &mut dyn Ear, shared: &Shared) -> Figures {
         let mut counted = 0;
-        loop {
-            // Looking first tells the waits that had to sleep from those that found work.
-            let looked = waiter.try_wait();
-            let slept = looked == Err(TryWaitError::Empty);
-            let pending = if slept { waiter.wait().ok() } else { looked.ok() };
-            let Some(pending) = pending else { return self };
+        let mut began = None;
+        while let Some(pending) = ear.wait() {
             let woken = now();
             self.waits += 1;
-            self.sleeps += u64::from(slept);
             let end = counted + u64::from(pending);
             // The audio thread never waits for the worker. Only the last half of the slots are far enough from where
             // it writes next.
@@ -159,7 +170,13 @@ impl Figures {
             }
             counted = end;
             shared.counted.store(counted, Ordering::Relaxed);
+            let cpu = thread_cpu_time();
+            let (began, began_cpu) = *began.get_or_insert((woken, cpu));
+            self.time = Spent { total: woken.saturating_sub(began), cpu: cpu.saturating_sub(began_cpu) };
+            // Now, not at the end: the close rings too, and comes when no period says so.
+            self.tally = ear.tally();
         }
+        self
     }
 
     fn measure(&mut self, number: u64, slot: &Slot, woken: u64) {

@@ -1,13 +1,19 @@
-//! The result as text.
+//! The result of one measurement as text.
 
 use std::fmt;
 
-use super::probe::Figures;
+use rt_notify::WaitStats;
+
+use super::backend::Tally;
+use super::choices::{Backend, Strategy};
+use super::probe::{Figures, Spent};
 use super::stats::Times;
 
 /// All that a run found out.
 #[derive(Debug)]
 pub(crate) struct Report {
+    pub(crate) strategy: Strategy,
+    pub(crate) backend: Backend,
     pub(crate) callbacks: u64,
     pub(crate) counted: u64,
     pub(crate) missed: u64,
@@ -24,23 +30,51 @@ impl Report {
     pub(crate) fn lost(&self) -> u64 {
         self.callbacks.saturating_sub(self.counted)
     }
+
+    pub(crate) fn rings_per_notification(&self) -> f64 {
+        ratio(self.figures.tally.rings(), self.counted)
+    }
+
+    /// The share of one CPU that the worker's thread used.
+    pub(crate) fn worker_cpu(&self) -> f64 {
+        let Spent { total, cpu } = self.figures.time;
+        ratio(cpu, total)
+    }
+
+    /// The share of all CPU time that the hypervisor withheld; 0 where the kernel does not tell.
+    pub(crate) fn steal_share(&self) -> f64 {
+        self.steal.map_or(0.0, |(steal, total)| if total > 0.0 { steal / total } else { 0.0 })
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Figures { waits, sleeps, unmeasured, wake_up, from_due, notify } = &self.figures;
+        let Figures { waits, unmeasured, wake_up, from_due, notify, tally, time } = &self.figures;
         let coalesced = self.counted.saturating_sub(*waits);
         writeln!(f, "audio thread     {}", self.audio_thread)?;
         writeln!(f, "worker           {}", self.worker)?;
+        match self.backend {
+            Backend::Futex => writeln!(f, "waits by         futex, {}", self.strategy)?,
+            other => writeln!(f, "waits by         {other}")?,
+        }
         writeln!(f, "callbacks        {}", self.callbacks)?;
         writeln!(f, "counted          {} notifications", self.counted)?;
         writeln!(f, "lost             {}", self.lost())?;
         writeln!(f, "coalesced        {coalesced} (returned by the same wait as an earlier one)")?;
         writeln!(f, "missed periods   {} (left out by the source, or a period or more late)", self.missed)?;
         writeln!(f, "xruns            {}", self.xruns)?;
-        // One notifier rings at most once per sleep; the kernel's own count takes strace.
-        let rings = ratio(*sleeps, self.counted);
-        writeln!(f, "sleeps           {sleeps}: at most {rings:.4} rings (system calls) per notification")?;
+        let each = self.rings_per_notification();
+        match tally {
+            Tally::Exact(stats) => {
+                writeln!(f, "rings            {}: {each:.4} system calls per notification", stats.rings)?;
+                waited(f, stats, time)?;
+            }
+            // The kernel's own count takes strace.
+            Tally::AtMost(rings) => {
+                writeln!(f, "rings            at most {rings}: {each:.4} system calls per notification")?;
+            }
+        }
+        writeln!(f, "worker's CPU     {:.1} %", self.worker_cpu() * 100.0)?;
         if let Some((steal, total)) = self.steal {
             writeln!(f, "steal            {steal:.2} s of {total:.1} CPU seconds")?;
         }
@@ -64,12 +98,31 @@ impl fmt::Display for Report {
     }
 }
 
+/// What a waiter says of its waits, as far as it applies.
+fn waited(f: &mut fmt::Formatter<'_>, stats: &WaitStats, time: &Spent) -> fmt::Result {
+    writeln!(f, "sleeps           {}, {} waits found it pending", stats.sleeps, stats.pending)?;
+    if stats.spinning.is_zero() {
+        return Ok(());
+    }
+    let share = 100.0 * stats.spinning.as_secs_f64() / (time.total.max(1) as f64 * 1e-9);
+    writeln!(f, "spin hits        {}, {share:.1} % of the time spent spinning", stats.spin_hits)?;
+    if let Some(margin) = stats.margin {
+        let period = stats
+            .period
+            .map_or("none at the end".to_owned(), |period| format!("{:.1} us", period.as_secs_f64() * 1e6));
+        writeln!(f, "period           {period}, margin {:.1} us", margin.as_secs_f64() * 1e6)?;
+        let WaitStats { early, late, over_budget, .. } = stats;
+        writeln!(f, "mispredicted     {early} early, {late} late, {over_budget} over the CPU budget")?;
+    }
+    Ok(())
+}
+
 fn row(f: &mut fmt::Formatter<'_>, name: &str, times: &Times) -> fmt::Result {
     let Some(quantiles) = times.quantiles() else { return Ok(()) };
     write!(f, "{name:<16}")?;
     for nanos in quantiles {
-        // Whole microseconds and tenths, without a detour through floating point.
-        write!(f, " {:>8}.{}", nanos / 1_000, nanos % 1_000 / 100)?;
+        // Whole microseconds and hundredths, without a detour through floating point.
+        write!(f, " {:>7}.{:02}", nanos / 1_000, nanos % 1_000 / 10)?;
     }
     writeln!(f)
 }

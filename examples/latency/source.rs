@@ -1,12 +1,11 @@
 //! Where callbacks come from: what every source can do, and which one is taken.
 
-use rt_notify::Stopper;
-
 use super::args::{Options, SourceChoice};
+use super::backend::Stop;
 use super::clock::Clock;
 use super::probe::Probe;
 
-/// A source that is ready to start.
+/// A source that is ready to start, as often as one likes.
 pub(crate) trait Source {
     /// One line for the head of the report.
     fn describe(&self) -> String;
@@ -14,13 +13,13 @@ pub(crate) trait Source {
     /// The realtime priority that the audio thread will have, if it will have one.
     fn audio_priority(&self) -> Option<u8>;
 
-    /// Starts the callbacks. A callback that panics stops the worker through `stopper`.
-    fn start(self: Box<Self>, probe: Probe, stopper: Stopper) -> Result<Box<dyn Running>, String>;
+    /// Starts the callbacks. A callback that panics stops the worker through `stop_worker`.
+    fn start(&mut self, probe: Probe, stop_worker: Stop) -> Result<Box<dyn Running>, String>;
 }
 
 /// A source that makes callbacks. Dropping it ends them as well as it can.
 pub(crate) trait Running {
-    /// To be asked once every [`LOOK_EVERY`](super::LOOK_EVERY).
+    /// To be asked once every [`LOOK_EVERY`](super::run::LOOK_EVERY).
     fn end(&mut self) -> Option<End>;
 
     /// Ends the callbacks. `false` if that is not certain.

@@ -78,6 +78,36 @@ impl Times {
         self.impossible
     }
 
+    /// Takes in another distribution.
+    pub(crate) fn merge(&mut self, other: &Times) -> Result<(), String> {
+        self.impossible += other.impossible;
+        self.histogram.add(&other.histogram).map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn mean(&self) -> f64 {
+        self.histogram.mean()
+    }
+
+    /// Shares of the sample below 1, and their quantiles in microseconds. No point stands for fewer than ten samples,
+    /// but the median is always one.
+    #[allow(clippy::cast_precision_loss, reason = "a plot is not that precise")]
+    pub(crate) fn curve(&self) -> Vec<(f64, f64)> {
+        let samples = self.histogram.len();
+        let decades = (0..).map(|decade| 10u64.pow(decade));
+        let one_in = decades.flat_map(|decade| [2, 3, 5, 10, 15].map(|step| step * decade));
+        let mut one_in: Vec<u64> = one_in.take_while(|one_in| one_in.saturating_mul(10) <= samples).collect();
+        if one_in.is_empty() && samples > 0 {
+            one_in.push(2);
+        }
+        one_in.sort_unstable();
+        one_in.dedup();
+        let point = |one_in: u64| {
+            let share = 1.0 - 1.0 / one_in as f64;
+            (share, self.histogram.value_at_quantile(share) as f64 / 1_000.0)
+        };
+        one_in.into_iter().map(point).collect()
+    }
+
     /// p50, p99, p99.9 and the maximum in nanoseconds; `None` without a single sample.
     pub(crate) fn quantiles(&self) -> Option<[u64; 4]> {
         let at = |quantile| self.histogram.value_at_quantile(quantile);
@@ -143,6 +173,30 @@ mod tests {
         // 64 to 256 frames by jack_bufsize: the next callback is due 64 frames later
         assert_eq!(missed_periods(1_000, 64, 1_064), 0);
         assert_eq!(missed_periods(1_000, 64, 500), 0);
+    }
+
+    #[test]
+    fn a_curve_ends_where_ten_samples_are_left() {
+        let mut times = Times::new().unwrap();
+        assert_eq!(times.curve(), []);
+        times.record(2_000);
+        assert_eq!(times.curve(), [(0.5, 2.0)]);
+        for _ in 0..999 {
+            times.record(2_000);
+        }
+        let shares: Vec<f64> = times.curve().iter().map(|point| point.0).collect();
+        assert!(shares.is_sorted() && shares.contains(&0.99) && !shares.iter().any(|&share| share > 0.99));
+        assert!(times.curve().iter().all(|point| point.1 == 2.0));
+    }
+
+    #[test]
+    fn merged_distributions_have_the_samples_of_both() {
+        let (mut one, mut other) = (Times::new().unwrap(), Times::new().unwrap());
+        one.record(100);
+        other.record(300);
+        other.record_between(2, 1);
+        one.merge(&other).unwrap();
+        assert_eq!((one.mean(), one.impossible()), (200.0, 1));
     }
 
     #[test]

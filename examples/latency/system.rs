@@ -1,7 +1,8 @@
-//! What the kernel says: the time, a thread's scheduling, and time that the hypervisor took.
+//! What the kernel says: times, a thread's scheduling, CPUs, and time that the hypervisor took.
 
 use std::fs;
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::stats::stamp;
@@ -13,6 +14,26 @@ const TICKS_PER_SECOND: f64 = 100.0;
 pub(crate) fn now() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     stamp(time.tv_sec, time.tv_nsec)
+}
+
+/// Nanoseconds for which the calling thread has had a CPU.
+pub(crate) fn thread_cpu_time() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    stamp(time.tv_sec, time.tv_nsec)
+}
+
+/// The CPUs that the calling thread may use.
+pub(crate) fn allowed_cpus() -> Vec<usize> {
+    // Without the call nothing is known, and nobody can be placed.
+    let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
+}
+
+/// Keeps the calling thread to one CPU, as far as the kernel allows.
+pub(crate) fn keep_to(cpu: usize) {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    let _ = sched_setaffinity(None, &set);
 }
 
 /// Policy and priority of a thread of this process, as the kernel reports them.
@@ -69,6 +90,25 @@ mod tests {
     fn steal_is_the_eighth_number_of_all_cpus() {
         assert_eq!(parse_steal("cpu  1 2 3 4 5 6 7 88 9 10\ncpu0 0 0 0 0 0 0 0 1 0 0\n"), Some(88));
         assert_eq!(parse_steal("intr 5\n"), None);
+    }
+
+    #[test]
+    fn a_thread_has_no_more_cpu_time_than_has_passed() {
+        let (began, before) = (now(), thread_cpu_time());
+        while thread_cpu_time() == before {}
+        assert!(thread_cpu_time() - before <= now() - began);
+    }
+
+    #[test]
+    fn a_thread_keeps_to_the_cpu_it_is_given() {
+        let cpus = allowed_cpus();
+        std::thread::spawn(move || {
+            let last = *cpus.last().unwrap();
+            keep_to(last);
+            assert_eq!(allowed_cpus(), [last]);
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

@@ -130,24 +130,37 @@ pub(crate) fn within<T: Send + 'static>(
     Some(answer)
 }
 
-/// A process callback that may not allocate (checked in debug builds) and whose panic ends the worker in order.
-pub(crate) struct Guarded<F> {
-    process: F,
-    stopper: Stopper,
+/// What ends a worker from a callback. Realtime-safe.
+pub(crate) trait StopWorker: Send + 'static {
+    fn stop(&self);
 }
 
-impl<F> Guarded<F>
+impl StopWorker for Stopper {
+    fn stop(&self) {
+        self.stop();
+    }
+}
+
+/// A process callback that may not allocate (checked in debug builds) and whose panic ends the worker in order.
+pub(crate) struct Guarded<F, S = Stopper> {
+    process: F,
+    stopper: S,
+}
+
+impl<F, S> Guarded<F, S>
 where
     F: FnMut(&Client, &ProcessScope) -> Control + Send + 'static,
+    S: StopWorker,
 {
-    pub(crate) fn new(stopper: Stopper, process: F) -> Self {
+    pub(crate) fn new(stopper: S, process: F) -> Self {
         Guarded { process, stopper }
     }
 }
 
-impl<F> ProcessHandler for Guarded<F>
+impl<F, S> ProcessHandler for Guarded<F, S>
 where
     F: FnMut(&Client, &ProcessScope) -> Control + Send + 'static,
+    S: StopWorker,
 {
     fn process(&mut self, client: &Client, scope: &ProcessScope) -> Control {
         let run = AssertUnwindSafe(|| assert_no_alloc(|| (self.process)(client, scope)));

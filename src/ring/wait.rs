@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::tally::Tally;
 use super::{WaitForError, WaitForTimeoutError};
+use crate::sync::now;
 use crate::{Notifier, TryWaitError, Wait, WaitTimeoutError};
 
 /// The end of a ring whose slots are waited for.
@@ -128,7 +129,7 @@ pub(super) fn saturate(slots: usize) -> u32 {
 
 /// The instant so far from now; `None` is for ever.
 pub(super) fn after(timeout: Duration) -> Option<Instant> {
-    Instant::now().checked_add(timeout)
+    now().checked_add(timeout)
 }
 
 /// Tells the other side of `n` slots. Those beyond what one notification counts end its wait early, and its loop looks

@@ -269,12 +269,15 @@ impl Futex {
 
     // ---- observers -------------------------------------------------------------------------------------------------
 
+    /// A step that changes nothing, but that loom knows to depend on wakes: without it before an observation loom need
+    /// not try to observe before they are made.
+    pub(crate) fn touch(&self) {
+        touch(self.id);
+    }
+
     /// What the calling thread's last `fetch_add` returned; how many slept then; and how many of those sleep on,
     /// since nobody has woken them.
-    ///
-    /// A step of its own, that loom knows to depend on wakes: else it need not try to look before they are made.
     pub(crate) fn last_added(&self) -> (u32, usize, usize) {
-        touch(self.id);
         let thread = thread::current().id();
         with_world(|world| {
             let queue = &world.queues[self.id];
@@ -376,6 +379,11 @@ impl Event {
     }
 
     // ---- observers -------------------------------------------------------------------------------------------------
+
+    /// As [`Futex::touch`], of posts.
+    pub(crate) fn touch(&self) {
+        touch(self.id);
+    }
 
     pub(crate) fn is_readable(&self) -> bool {
         with_world(|world| world.queues[self.id].readable)

@@ -83,6 +83,49 @@ fn latency_on_a_private_server_loses_nothing_and_stops_the_server() {
 }
 
 #[test]
+fn latency_compares_strategies_on_one_private_server_and_loses_nothing() {
+    let Some(_turn) = Turn::take() else { return };
+    let options = "--source jack --seconds 1 --compare --rounds 1 --max-steal 100";
+    let mut latency = Program::start(&mut latency_alone(options));
+    let server = PrivateServer::of(&mut latency);
+    let ended = latency.end_within(EVENTUALLY);
+    ended.assert_code(0);
+    for strategy in ["block", "spin:2000", "interval:500", "periodic:learn", "periodic:hint"] {
+        let row = ended.stdout.lines().find_map(|line| line.strip_prefix(strategy)).expect(strategy);
+        let columns: Vec<&str> = row.split_whitespace().take(2).collect();
+        assert_eq!(columns, ["1", "0"], "rounds and lost: {}", ended.stdout);
+    }
+    assert!(!server.runs());
+}
+
+#[test]
+fn latency_behind_a_client_of_random_load_loses_nothing_on_any_backend() {
+    let Some(_turn) = Turn::take() else { return };
+    let server = start_server();
+    for backend in ["futex", "pollable", "pipe"] {
+        let options = format!("--source jack --seconds 1 --load 20 --backend {backend}");
+        let ended = on_server(&server, "latency", &options).end_within(EVENTUALLY);
+        ended.assert_code(0);
+        assert_eq!(ended.value("lost "), "0");
+        assert_eq!(ended.value("counted "), ended.value("callbacks "));
+    }
+}
+
+#[test]
+fn latency_behind_a_client_of_random_load_ends_by_itself_when_the_server_is_killed() {
+    let Some(_turn) = Turn::take() else { return };
+    let mut server = start_server();
+    let mut latency = on_server(&server, "latency", "--seconds 600 --load 20");
+    latency.wait_for_line(MEASURING);
+    latency.wait_for_sleeps("worker", 20);
+    server.kill().expect("it runs");
+    let ended = latency.end_within(NOTICED_WITHIN);
+    ended.assert_code(1);
+    assert!(ended.stderr.contains("the JACK server went away"), "{}", ended.stderr);
+    assert_eq!(ended.value("lost "), "0");
+}
+
+#[test]
 fn latency_joins_a_running_server_and_leaves_it_running() {
     let Some(_turn) = Turn::take() else { return };
     let mut server = start_server();

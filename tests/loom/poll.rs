@@ -73,6 +73,7 @@ fn assert_quiet(waiter: &mut PollWaiter, expected: TryWaitError) {
 /// long as that arming stands nobody sleeps in a poller, whichever other notifier was preempted before its ring.
 fn notify_and_leave_nobody_asleep(notifier: &Notifier, target: u32) {
     notifier.notify();
+    notifier.event().touch();
     let futex = notifier.state().futex();
     let (old, _, _) = futex.last_added();
     // An operation that changes nothing reads the newest value, with which the rest is one step.

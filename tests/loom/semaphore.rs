@@ -13,6 +13,7 @@ use crate::sys::loom::{fire, noon, past, stale_looks, start_clock, strike};
 /// Posts, and asserts that the sleepers need no other thread to go on for this permit's sake.
 fn post_and_wake_somebody(semaphore: &Semaphore) {
     semaphore.post();
+    semaphore.futex().touch();
     let (_, slept, unrung) = semaphore.futex().last_added();
     assert!(slept == 0 || unrung < slept, "left all sleepers un-rung");
 }

@@ -75,6 +75,7 @@ impl Measure {
                 notifications: 30,
                 periods: 10,
                 contended: 1000,
+                critical_sections: 5000,
                 all_numbers: false,
             }
         } else {
@@ -85,6 +86,7 @@ impl Measure {
                 notifications: 300,
                 periods: 100,
                 contended: 10_000,
+                critical_sections: 200_000,
                 all_numbers: true,
             }
         };

@@ -28,7 +28,10 @@ pub(crate) fn report(old: &Run, new: &Run) -> String {
             let _ = write!(text, "\n## {}\n\n{}", after.title, grid(&head, &rows, &[1, 2, 3]));
         }
     }
-    let _ = writeln!(text, "\n{better} surely better, {worse} surely worse, {same} within their intervals.");
+    let _ = writeln!(
+        text,
+        "\n{better} surely better, {worse} surely worse, {same} within their intervals, or from too few rounds."
+    );
     text
 }
 

@@ -21,6 +21,7 @@ pub(crate) struct Size {
     pub(crate) notifications: u64,
     pub(crate) periods: u64,
     pub(crate) contended: u64,
+    pub(crate) critical_sections: u64,
     /// Whether the tables of a scaling experiment are for all numbers, or for the ends only.
     pub(crate) all_numbers: bool,
 }
@@ -320,7 +321,7 @@ fn lost(context: &mut Context) -> Vec<Table> {
 
 fn notifiers(context: &mut Context) -> Vec<Table> {
     const COLUMN: &str = "ns per notification";
-    let total = context.size.contended.min(16_384);
+    let total = context.size.contended;
     let numbers: &[u64] = if context.size.all_numbers { &[1, 2, 4, 8, 16, 32, 64] } else { &[1, 64] };
     let table = |&n: &u64| {
         let head = Head {
@@ -358,7 +359,7 @@ fn pairs(context: &mut Context) -> Vec<Table> {
 
 fn waiters(context: &mut Context) -> Vec<Table> {
     const COLUMN: &str = "ns per permit";
-    let total = context.size.contended.min(16_384);
+    let total = context.size.contended;
     let numbers: &[u64] = if context.size.all_numbers { &[1, 2, 4, 8, 16, 32, 64] } else { &[1, 64] };
     let table = |&n: &u64| {
         let head = Head {
@@ -384,7 +385,7 @@ fn waiters(context: &mut Context) -> Vec<Table> {
 
 fn locks(context: &mut Context) -> Vec<Table> {
     const COLUMN: &str = "ns per critical section";
-    let each = context.size.contended;
+    let each = context.size.critical_sections;
     let numbers: &[u64] = if context.size.all_numbers { &[1, 2, 4, 8] } else { &[1, 2] };
     let table = |&n: &u64| {
         let head = Head {

@@ -138,7 +138,8 @@ pub(crate) fn wakeups() -> Vec<Wakeup> {
         Wakeup::of::<peers::socketpair::Socketpair>(),
         Wakeup::of::<peers::mio_waker::MioWaker>(),
         Wakeup::of::<peers::calloop_ping::CalloopPing>(),
-        Wakeup::of::<pthread_condvar::PthreadCondvar>(),
+        Wakeup::of::<pthread_condvar::PthreadCondvar<false>>(),
+        Wakeup::of::<pthread_condvar::PthreadCondvar<true>>(),
         Wakeup::of::<std_condvar::StdCondvar>(),
         Wakeup::of::<peers::cond_trylock::CondTrylock>(),
         Wakeup::of::<posix_sem::PosixSem>(),
@@ -222,4 +223,62 @@ pub(crate) fn mutexes() -> Vec<Mutex> {
         Mutex::of::<locks::fast::Fast>(),
         Mutex::of::<locks::spin_then_block::SpinThenBlock>(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Whether the kernel, or the container, does not offer it.
+    fn is_not_there(reason: &str) -> bool {
+        ["mq_open", "msgget", "semget", "sem_open"].iter().any(|call| reason.starts_with(call))
+    }
+
+    #[test]
+    fn names_differ() {
+        let wakeups = wakeups();
+        let names: BTreeSet<_> = wakeups.iter().map(|wakeup| wakeup.name).collect();
+        assert_eq!(names.len(), wakeups.len());
+    }
+
+    #[test]
+    fn every_mechanism_accounts_for_every_notification() {
+        for wakeup in wakeups() {
+            let mut checked = Vec::new();
+            if wakeup.class != Class::Spinning && !wakeup.loses() {
+                checked.push(wakeup.ping_pong(20, Placement::ANYWHERE).map(drop));
+            }
+            if !wakeup.loses() {
+                checked.push(wakeup.uncontended(20).map(drop));
+                checked.push(wakeup.notify_single(5, Waiter::Awake, [0, 0]).map(drop));
+            }
+            if !wakeup.loses() && wakeup.capacity > 20 {
+                checked.push(wakeup.notify_pending(10).map(drop));
+                checked.push(wakeup.burst(20, burst::Waiter::Asleep).map(drop));
+                checked.push(wakeup.burst(20, burst::Waiter::Busy).map(drop));
+                checked.push(wakeup.many_notifiers(3, 60).map(drop));
+            }
+            checked.push(wakeup.pairs(2).map(drop));
+            for reason in checked.into_iter().filter_map(Result::err) {
+                assert!(is_not_there(&reason), "{}: {reason}", wakeup.name);
+            }
+        }
+    }
+
+    #[test]
+    fn locks_exclude_and_semaphores_count() {
+        for mutex in mutexes() {
+            assert_eq!((mutex.contention)(3, 1000).map(drop), Ok(()), "{}", mutex.name);
+        }
+        for sem in semaphores() {
+            let counted = (sem.many_waiters)(3, 300).map(drop);
+            assert!(
+                counted.as_ref().map_or_else(|reason| is_not_there(reason), |()| true),
+                "{}: {counted:?}",
+                sem.name
+            );
+        }
+    }
 }

@@ -67,9 +67,9 @@ impl From<stats::Estimate> for Value {
 }
 
 impl Value {
-    /// Whether it is below `other`, beyond what chance explains.
+    /// Whether it is below `other`, beyond what chance explains. From fewer than six rounds nobody can tell.
     pub(crate) fn is_surely_below(self, other: Value) -> bool {
-        self.high < other.low
+        self.n >= 6 && other.n >= 6 && self.high < other.low
     }
 }
 
@@ -118,7 +118,7 @@ impl Run {
     }
 
     pub(crate) fn write(&self, path: &str) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(self).map_err(|error| format!("{path}: {error}"))?;
+        let text = serde_json::to_string(self).map_err(|error| format!("{path}: {error}"))?;
         fs::write(path, text + "\n").map_err(|error| format!("{path}: {error}"))
     }
 }

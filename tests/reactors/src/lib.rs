@@ -6,7 +6,7 @@
 //! - [`TryWaitError::Empty`] is a spurious event. Go on.
 //! - At [`TryWaitError::Closed`] leave, which deregisters the descriptor.
 //!
-//! A loop of one's own ([`poll`], [`epoll`], [`mio`]) wraps the waiter in a `PollLoop`: notifiers then make no system
+//! A loop of one's own ([`poll()`], [`epoll()`], [`mio()`]) wraps the waiter in a `PollLoop`: notifiers then make no system
 //! call while the loop is busy.
 #![allow(unsafe_code, reason = "tokio asks for a promise about descriptors")]
 
@@ -159,7 +159,7 @@ pub async fn async_io(mut waiter: PollWaiter, mut take: impl FnMut(u32)) -> io::
     }
 }
 
-/// calloop. A second descriptor, as for [`async_io`].
+/// calloop. A second descriptor, as for [`async_io()`].
 ///
 /// # Errors
 ///

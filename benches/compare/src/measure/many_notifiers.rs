@@ -14,7 +14,7 @@ pub(crate) fn run<M: Mechanism>(threads: u64, total: u64) -> Result<f64, String>
     let total = each * threads;
     let counts = M::PENDING != Pending::Merge;
     let over = AtomicBool::new(false);
-    let ready = Barrier::new(usize::try_from(threads).expect("a number of threads") + 2);
+    let ready = Barrier::new(usize::try_from(threads).expect("a number of threads") + 1);
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let mut waiter = waiter();
@@ -28,23 +28,24 @@ pub(crate) fn run<M: Mechanism>(threads: u64, total: u64) -> Result<f64, String>
         });
         let notify = || {
             ready.wait();
+            let start = clock::now();
             for _ in 0..each {
                 notifier.notify();
             }
+            start
         };
         let notifying: Vec<_> = (0..threads).map(|_| scope.spawn(notify)).collect();
-        ready.wait();
-        let start = clock::now();
-        let finished = notifying.into_iter().all(|thread| thread.join().is_ok());
+        let starts: Vec<_> = notifying.into_iter().map(thread::ScopedJoinHandle::join).collect();
         // Ordering: Relaxed; as above.
         over.store(true, Relaxed);
-        if !counts || !finished {
+        if !counts {
             notifier.notify();
         }
         let (end, taken) = waiting.join().map_err(|_| "the waiter panicked")?;
         if counts && taken != total {
             return Err(format!("{taken} notifications taken, {total} sent"));
         }
+        let start = starts.into_iter().flatten().min().unwrap_or(end);
         Ok(end.saturating_sub(start) as f64 / total as f64)
     })
 }

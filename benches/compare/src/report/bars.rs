@@ -6,6 +6,7 @@ use std::path::Path;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::curves::sparse;
 use super::show;
 use crate::results::Value;
 
@@ -93,13 +94,21 @@ pub(crate) fn draw(
         .disable_y_axis()
         .light_line_style(WHITE)
         .x_desc(axis)
-        .x_label_formatter(&|value| show(*value))
+        .x_labels(24)
+        .x_label_formatter(&|value| sparse(*value))
         .label_style(("sans-serif", 14))
         .draw()?;
 
     let text = ("sans-serif", 13).into_text_style(&root);
     let beside = text.pos(Pos::new(HPos::Left, VPos::Center));
     let before = text.pos(Pos::new(HPos::Right, VPos::Center));
+    if let Some((name, value)) = floor {
+        let line = vec![(value, 0.0), (value, f64::from(rows))];
+        chart.draw_series([PathElement::new(line, RGBColor(0x77, 0x77, 0x77).stroke_width(1))])?;
+        let (x, y) = chart.backend_coord(&(value, f64::from(rows)));
+        let above = text.pos(Pos::new(HPos::Left, VPos::Bottom));
+        root.draw_text(&format!("floor: {name}, {}", show(value)), &above, (x, y - 3))?;
+    }
     for (row, bar) in (0..rows).zip(bars) {
         let middle = f64::from(rows - row) - 0.5;
         let Value { median, low: least, high: most, .. } = bar.value;
@@ -111,13 +120,6 @@ pub(crate) fn draw(
         let (right, _) = chart.backend_coord(&(most.max(median), middle));
         root.draw_text(&bar.label, &before, (left - 6, y))?;
         root.draw_text(&show(median), &beside, (right + 5, y))?;
-    }
-    if let Some((name, value)) = floor {
-        let line = vec![(value, 0.0), (value, f64::from(rows))];
-        chart.draw_series([PathElement::new(line, BLACK.stroke_width(1))])?;
-        let (x, y) = chart.backend_coord(&(value, f64::from(rows)));
-        let above = text.pos(Pos::new(HPos::Left, VPos::Bottom));
-        root.draw_text(&format!("floor: {name}, {}", show(value)), &above, (x, y - 3))?;
     }
     root.present()?;
     Ok(())

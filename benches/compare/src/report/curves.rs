@@ -40,10 +40,11 @@ pub(crate) fn draw(path: &Path, title: &str, axis: &str, curves: &[Curve]) -> Re
     chart
         .configure_mesh()
         .light_line_style(WHITE)
-        .x_desc("share of the notifications")
+        .x_desc("share of the notifications, from 50 %")
         .y_desc(axis)
-        .x_label_formatter(&|n| percent(*n))
-        .y_label_formatter(&|time| plain(*time))
+        .x_label_formatter(&|n| if has_room(*n, right) { percent(*n) } else { String::new() })
+        .y_label_formatter(&|time| sparse(*time))
+        .y_labels(24)
         .label_style(("sans-serif", 14))
         .draw()?;
     let mut ordered: Vec<(usize, &Curve)> = curves.iter().enumerate().collect();
@@ -65,8 +66,21 @@ fn one_in(share: f64) -> f64 {
     1.0 / (1.0 - share).max(1e-9)
 }
 
+/// Where the axis is short, its grid is so fine that labels would cover each other.
+fn has_room(one_in: f64, right: f64) -> bool {
+    let mantissa = one_in / 10f64.powf((one_in * 1.000_001).log10().floor());
+    mantissa < 1.01 || mantissa < 2.01 && right < 300.0
+}
+
 fn percent(one_in: f64) -> String {
     format!("{} %", plain(100.0 * (1.0 - 1.0 / one_in)))
+}
+
+/// Only 1, 2 and 5, of every power of ten: the others would stand too close.
+pub(crate) fn sparse(value: f64) -> String {
+    let text = plain(value);
+    let first = text.trim_start_matches(['0', '.']).chars().next();
+    if matches!(first, Some('1' | '2' | '5')) { text } else { String::new() }
 }
 
 /// Without zeros that say nothing.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use super::curves::{draw_legend, style};
+use super::curves::{draw_legend, sparse, style};
 
 /// A line of the plot.
 pub(crate) struct Line {
@@ -33,14 +33,15 @@ pub(crate) fn draw(path: &Path, title: &str, axes: [&str; 2], lines: &[Line]) ->
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(72)
-        .build_cartesian_2d((1f64..right).log_scale(), (bottom..top).log_scale())?;
+        .build_cartesian_2d((1f64..right).log_scale().base(2.0), (bottom..top).log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
         .x_desc(axes[0])
         .y_desc(axes[1])
         .x_label_formatter(&|number| format!("{number:.0}"))
-        .y_label_formatter(&|value| super::show(*value))
+        .y_label_formatter(&|value| sparse(*value))
+        .y_labels(24)
         .label_style(("sans-serif", 14))
         .draw()?;
     let mut ordered: Vec<(usize, &Line)> = lines.iter().enumerate().collect();

@@ -43,7 +43,7 @@ pub(crate) fn environment(run: &Run) -> String {
 pub(crate) fn table(table: &Table) -> String {
     let mut head = vec![String::new(), "class".into()];
     head.extend(table.columns.iter().cloned());
-    let reference = table.main_value(REFERENCE);
+    let reference = table.main_value(REFERENCE).filter(|value| value.median > 0.0);
     if reference.is_some() {
         head.push(format!("× {REFERENCE}"));
     }

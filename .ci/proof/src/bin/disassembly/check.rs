@@ -95,7 +95,7 @@ impl Cost {
 const ABORT: &str = "std::process::abort";
 
 /// Whose functions are followed. A call to any other is a fault.
-const FOLLOWED: [&str; 4] = ["rt_notify::", "rustix::", "probe_", "planted_"];
+const FOLLOWED: [&str; 5] = ["rt_notify::", "rustix::", "std::time::Instant>::", "probe_", "planted_"];
 
 /// A function that is being followed.
 struct Walk<'i> {

@@ -1,0 +1,88 @@
+//! Other work than ours: for a random share of every period.
+
+use std::hint::spin_loop;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::system::now;
+
+/// Works for times that are evenly spread from 0 to twice a share of the period. Realtime-safe.
+#[derive(Debug)]
+pub(crate) struct RandomLoad {
+    percent: u32,
+    random: u64,
+}
+
+impl RandomLoad {
+    pub(crate) fn new(percent: u32) -> Self {
+        RandomLoad { percent, random: now() | 1 }
+    }
+
+    /// One period's work. `period` is in nanoseconds.
+    pub(crate) fn work(&mut self, period: u64) {
+        let until = now().saturating_add(self.draw(period));
+        while now() < until {
+            spin_loop();
+        }
+    }
+
+    fn draw(&mut self, period: u64) -> u64 {
+        // Marsaglia's xorshift: more than random enough.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let most = period.saturating_mul(u64::from(2 * self.percent)) / 100;
+        self.random % (most + 1)
+    }
+}
+
+/// A thread of ordinary priority that does it. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct LoadThread {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl LoadThread {
+    pub(crate) fn start(mut load: RandomLoad, period: u64) -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let run = move || {
+            // Ordering: Relaxed; nothing but the end hangs on it.
+            while !stopped.load(Ordering::Relaxed) {
+                let next = now().saturating_add(period);
+                load.work(period);
+                thread::sleep(Duration::from_nanos(next.saturating_sub(now())));
+            }
+        };
+        let thread = thread::Builder::new().name("load".into()).spawn(run)?;
+        Ok(LoadThread { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for LoadThread {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It cannot panic, and nobody would be left to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_are_spread_around_the_share() {
+        let mut load = RandomLoad::new(30);
+        let times: Vec<u64> = (0..10_000).map(|_| load.draw(1_000_000)).collect();
+        assert!(times.iter().all(|time| *time <= 600_000));
+        let mean = times.iter().sum::<u64>() / 10_000;
+        assert!((280_000..320_000).contains(&mean), "{mean}");
+    }
+}

@@ -7,7 +7,8 @@
 //! - on a [`Waiter`], a futex: the fastest, for a thread that has nothing else to wait for;
 //! - for a number of notifications, by [`Waiter::wait_for`]: one wake per half buffer, not per period;
 //! - in a poll loop, on a [`PollWaiter`], together with audio devices, MIDI, sockets and timers: an `eventfd`, or a pipe;
-//! - spinning first, at intervals, or woken just before the next callback: see [`WaitStrategy`].
+//! - spinning first, at intervals, or woken just before the next callback: see [`WaitStrategy`],
+//!   and the [guide](guide::strategies) to choosing one.
 //!
 //! Nothing is lost: notifications are counted, and a worker that is busy finds the count later. A [`Worker`] is a
 //! thread with a priority that the kernel has confirmed. `ring` couples a ring buffer with a notification, so that its
@@ -88,6 +89,7 @@
 
 mod end;
 mod error;
+pub mod guide;
 mod hint;
 #[cfg(feature = "mio")]
 mod mio;

@@ -164,9 +164,9 @@ impl Notifier {
     /// Announces when the next notification will come, for a waiter with [`WaitStrategy::Periodic`]: it then need not
     /// learn it.
     ///
-    /// Realtime-safe, async-signal-safe: one store. The latest announcement counts; others ignore it. An audio server
-    /// knows when its next cycle starts (`jack_get_cycle_times`), better than any estimate. A constant lag behind what
-    /// is announced is learnt. Announce no more than 9 minutes ahead.
+    /// Realtime-safe, async-signal-safe: a subtraction of two moments and one store. The latest announcement counts;
+    /// other strategies ignore it. An audio server knows when its next cycle starts (`jack_get_cycle_times`), better than
+    /// any estimate. A constant lag behind what is announced is learnt. What is more than 10 seconds ahead is ignored.
     ///
     /// [`WaitStrategy::Periodic`]: crate::WaitStrategy::Periodic
     ///

@@ -260,6 +260,15 @@ impl Waiter {
     }
 
     /// For models that look at the word.
+    /// A wait by a plan to sleep until `from`, to look once then, and to sleep for ever if that was in vain.
+    #[cfg(all(test, rt_notify_loom))]
+    pub(crate) fn wait_by_a_plan(&mut self, n: u32, from: Instant) -> Result<u32, Closed> {
+        self.end.tell_if_come()?;
+        let goal = Goal::at_least(n);
+        assert!(self.waiting.follow_a_plan(&self.shared, goal, from));
+        self.take(goal)
+    }
+
     #[cfg(all(test, rt_notify_loom))]
     pub(crate) fn state(&self) -> &crate::state::State {
         self.shared.state()

@@ -8,8 +8,10 @@ mod stress;
 #[path = "support/threads.rs"]
 mod threads;
 
+use std::time::{Duration, Instant};
+
 use assert_no_alloc::{AllocDisabler, assert_no_alloc};
-use rt_notify::{Closed, NOTIFY_MANY_MAX, Notifier, Semaphore, Waiter};
+use rt_notify::{Closed, NOTIFY_MANY_MAX, Notifier, Periodic, Semaphore, WaitStrategy, Waiter};
 use stress::Watchdog;
 use threads::Sleeper;
 
@@ -24,6 +26,7 @@ fn use_it(notifier: &Notifier) -> bool {
         notifier.notify_many(NOTIFY_MANY_MAX);
         notifier.notify_many(u32::MAX);
         notifier.flush();
+        notifier.expect_next(Instant::now() + Duration::from_millis(1));
         let clone = notifier.clone();
         clone.notify();
         drop(clone);
@@ -149,7 +152,31 @@ fn waits_do_not_allocate_either() {
         notifier.notify();
         assert_eq!(waiter.wait(), Ok(1));
         assert!(waiter.try_wait().is_err());
-        assert!(waiter.wait_timeout(std::time::Duration::from_micros(50)).is_err());
+        assert!(waiter.wait_timeout(Duration::from_micros(50)).is_err());
         drop(waiter.stopper());
     });
+}
+
+#[test]
+fn no_strategy_allocates_once_it_is_set() {
+    let _watchdog = Watchdog::new();
+    for strategy in [
+        WaitStrategy::Spin(Duration::from_micros(20)),
+        WaitStrategy::Interval(Duration::from_micros(20)),
+        WaitStrategy::Periodic(Periodic::every(Duration::from_millis(1)).max_cpu(1.0)),
+    ] {
+        let (notifier, waiter) = Notifier::new();
+        let mut waiter = waiter.with_strategy(strategy);
+        // What std allocates for a thread that asks who it is.
+        let _ = std::thread::current().id();
+        assert_no_alloc(|| {
+            for _ in 0..20 {
+                notifier.expect_next(Instant::now() + Duration::from_micros(100));
+                assert!(waiter.wait_timeout(Duration::from_micros(300)).is_err());
+                notifier.notify();
+                assert_eq!(waiter.wait(), Ok(1));
+            }
+            let _ = waiter.stats();
+        });
+    }
 }

@@ -167,7 +167,7 @@ struct Targets {
 
 type Call = (&'static str, fn(&Targets));
 
-const CALLS: [Call; 15] = [
+const CALLS: [Call; 16] = [
     ("post, a thread sleeps", |targets| targets.semaphore.post()),
     ("post, nobody waits", |targets| targets.nobody_waits.post()),
     ("notify, nobody waits", |targets| targets.busy.notify()),
@@ -178,6 +178,7 @@ const CALLS: [Call; 15] = [
     ("notify_many and flush, the waiter sleeps", |targets| targets.asleep.notify_many(u32::MAX)),
     ("flush, the waiter sleeps", |targets| targets.asleep.flush()),
     ("flush, the waiter is gone", |targets| targets.gone.flush()),
+    ("expect_next", |targets| targets.asleep.expect_next(Instant::now() + MILLISECOND)),
     ("is_closed", |targets| assert!(targets.gone.is_closed())),
     ("clone and drop", |targets| drop(targets.asleep.clone())),
     ("clone and drop of a stopper", |targets| drop(targets.stopper.clone())),

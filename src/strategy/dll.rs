@@ -39,23 +39,28 @@ impl Dll {
     /// The event of the period nearest to `at` came at that moment. Returns how late it was, in [-T/2, T/2].
     pub(super) fn event(&mut self, at: f64) -> f64 {
         let error = self.align(at);
-        let settled = f64::from(self.events.min(SETTLING)) / f64::from(SETTLING);
-        let omega = std::f64::consts::TAU * (WIDE + (NARROW - WIDE) * settled);
+        let omega = self.omega();
         self.next += std::f64::consts::SQRT_2 * omega * error + self.period;
         self.period += omega * omega * error;
         self.events = self.events.saturating_add(1);
         error
     }
 
-    /// An event came no later than `at`, and the loop expected it later: moves the phase there, but not the period.
+    /// An event came no later than `at`: steers the phase, if it was expected later, but not the period.
     pub(super) fn no_later_than(&mut self, at: f64) {
-        let error = self.align(at);
-        self.next += error.min(0.0) + self.period;
+        let error = self.align(at).min(0.0);
+        self.next += std::f64::consts::SQRT_2 * self.omega() * error + self.period;
     }
 
-    /// An event came, at an unknown moment of the period nearest to `at`.
-    pub(super) fn skip(&mut self, at: f64) {
+    /// An event was seen at `at`, and came no earlier than `least`: the same in the other direction. If it was that of a
+    /// later period, nothing is known about its moment.
+    pub(super) fn no_earlier_than(&mut self, least: f64, at: f64) {
+        let error = least - self.next;
+        let expected = self.next;
         self.align(at);
+        if self.next <= expected {
+            self.next += std::f64::consts::SQRT_2 * self.omega() * error.max(0.0);
+        }
         self.next += self.period;
     }
 
@@ -63,6 +68,11 @@ impl Dll {
     pub(super) fn skip_to(&mut self, at: f64) {
         let periods = ((at - self.next) / self.period).ceil().max(0.0);
         self.next += periods * self.period;
+    }
+
+    fn omega(&self) -> f64 {
+        let settled = f64::from(self.events.min(SETTLING)) / f64::from(SETTLING);
+        std::f64::consts::TAU * (WIDE + (NARROW - WIDE) * settled)
     }
 
     /// Makes `next` the expectation nearest to `at`, and returns the error.

@@ -42,7 +42,9 @@ impl Margin {
             () if self.samples < FIRST => self.quantile.max(time),
             () if above > 0.0 => self.quantile + above / 2.0,
             () => self.quantile * (1.0 - FORGET),
-        };
+        }
+        // One preemption of milliseconds is not to be remembered for minutes.
+        .min(self.most);
         self.samples = self.samples.saturating_add(1);
     }
 

@@ -29,8 +29,10 @@ pub(crate) use self::wait::Waiting;
 ///
 /// Those that spin behave as `Block` where the process has one CPU, since the notifier needs it; they must never run at
 /// a priority at which they could keep the audio thread from a CPU: see
-/// [`WorkerBuilder::below`](crate::WorkerBuilder::below). A realtime thread that spins blocks for a moment at least
-/// every 20 ms, or every quarter of `RLIMIT_RTTIME`, which would kill the process.
+/// [`WorkerBuilder::below`](crate::WorkerBuilder::below). With all but `Block`, a realtime thread blocks within its waits
+/// for a moment at least every 20 ms, or every quarter of `RLIMIT_RTTIME`, which would kill the process.
+///
+/// The [guide](crate::guide::strategies) tells which to choose, and what to look out for.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum WaitStrategy {
@@ -41,7 +43,7 @@ pub enum WaitStrategy {
     Spin(Duration),
     /// Never ask to be woken; look at these intervals. Less than 10 µs means that.
     ///
-    /// Closing and stopping wake at once, all the same.
+    /// Closing and stopping wake at once, all the same; a [flush](crate::Notifier::flush) is noticed at the next look.
     Interval(Duration),
     /// Wake just before the next notification is expected, look until a little after it, then sleep until notified.
     ///
@@ -127,7 +129,7 @@ impl Strategy {
         }
     }
 
-    fn spins(&self) -> bool {
-        matches!(self, Strategy::Spin(_) | Strategy::Periodic(_))
+    fn is_block(&self) -> bool {
+        matches!(self, Strategy::Block)
     }
 }

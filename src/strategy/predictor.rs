@@ -7,7 +7,8 @@
 //!   that the next one comes "early" again, for ever;
 //! - one found **pending** at the start of a wait came at any time before.
 //!
-//! The latter two only bound the estimate from above (censored data).
+//! So the latter two only bound the moment (censored data): it was before the waiter was to be awake, or, if the waiter
+//! had given up looking, after that. A bound steers the phase as far as it is violated, and never the period.
 //!
 //! It is in one of two states. *Searching*, the waiter blocks, and the intervals between wake-ups are collected until
 //! several agree on a period. *Locked*, the waiter spins over the expected moment; when it has met nothing there for
@@ -19,19 +20,25 @@ use super::Periodic;
 use super::budget::Budget;
 use super::dll::Dll;
 use super::margin::Margin;
+use crate::hint::Heard;
 
 /// Intervals that must agree before the period is trusted.
 const AGREEING: usize = 5;
 /// How far they may spread, as a share of the period.
 const SPREAD: f64 = 0.2;
-/// Misses in a row after which the lock is given up.
+/// Misses in a row after which the lock is given up. A hit makes up for half a miss, so that one in three may miss for
+/// good: what hits every second time has half the period, and must be found out.
 const MISSES: u32 = 8;
 /// Periods without a notification after which it is given up at once.
 const DROP_OUT: f64 = 4.0;
 /// The shortest period worth predicting, in least margins: spinning over a good part of it would be spinning for ever.
 const SHORTEST: f64 = 10.0;
+/// The same in nanoseconds, for a least margin of nothing: a period of 0 has no phase.
+const SHORTEST_EVER: f64 = 20_000.0;
 /// How fast the lag behind an announcement is learnt.
 const LAG: f64 = 0.1;
+/// More than that is no lag.
+const MOST_LAG: f64 = 1e9;
 
 /// What a wait is to do. Times are nanoseconds since the waiter's epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,14 +71,19 @@ pub(super) struct Predictor {
     known: Option<f64>,
     hint: Hint,
     plan: Plan,
+    /// The moment that the plan is for, if it is for one.
+    expected: Option<f64>,
     over_budget: u64,
 }
 
 /// What the notifier's side announced.
 #[derive(Clone, Debug, Default)]
 struct Hint {
+    heard: Heard,
     /// The moment that the present plan is for.
     at: Option<f64>,
+    /// When a notification was met last.
+    met: Option<f64>,
     /// By how much notifications follow their announcement.
     lag: f64,
 }
@@ -79,7 +91,7 @@ struct Hint {
 #[derive(Clone, Debug)]
 enum State {
     Searching(Search),
-    Locked { dll: Dll, misses: u32 },
+    Locked { dll: Dll, doubt: u32 },
 }
 
 /// The latest intervals between wake-ups.
@@ -87,16 +99,20 @@ enum State {
 struct Search {
     last: Option<f64>,
     intervals: [f64; AGREEING],
-    count: usize,
+    /// Where the next one goes.
+    next: usize,
+    /// How many there are.
+    filled: usize,
 }
 
 impl Search {
     /// A wake-up. Returns the period once the intervals agree on one.
     fn woken(&mut self, at: f64) -> Option<f64> {
         let last = self.last.replace(at)?;
-        self.intervals[self.count % AGREEING] = at - last;
-        self.count += 1;
-        if self.count < AGREEING {
+        self.intervals[self.next] = at - last;
+        self.next = (self.next + 1) % AGREEING;
+        self.filled = (self.filled + 1).min(AGREEING);
+        if self.filled < AGREEING {
             return None;
         }
         let period = self.intervals.iter().sum::<f64>() / self.intervals.len() as f64;
@@ -114,6 +130,7 @@ impl Predictor {
             known: config.period.map(nanos),
             hint: Hint::default(),
             plan: Plan::Block,
+            expected: None,
             over_budget: 0,
         }
     }
@@ -134,11 +151,20 @@ impl Predictor {
         self.over_budget
     }
 
+    pub(super) fn heard(&mut self) -> &mut Heard {
+        &mut self.hint.heard
+    }
+
     /// What the wait that begins `now` is to do. `hint` is what `expect_next` announced last.
     pub(super) fn plan(&mut self, now: f64, hint: Option<f64>) -> Plan {
         let left = self.budget.left(now);
         let learnt = self.margin.get();
-        self.hint.at = hint.filter(|at| at + self.hint.lag + learnt > now);
+        self.hint.at = hint.filter(|at| {
+            let expected = at + self.hint.lag;
+            // The next announcement may come only after the notification, and the waiter be faster.
+            let is_met = self.hint.met.is_some_and(|met| expected <= met + learnt);
+            expected + learnt > now && !is_met
+        });
         let (expected, margin) = match (self.hint.at, &self.state) {
             (Some(at), State::Searching(_)) => {
                 (Some(at + self.hint.lag), learnt.min(self.budget.bearable(at - now)))
@@ -152,6 +178,7 @@ impl Predictor {
             (None, State::Searching(_)) => (None, learnt),
         };
         let margin = margin.max(self.margin.least());
+        self.expected = expected;
         self.plan = match expected {
             // If its moment has passed, a notification that is late is not worth spinning for.
             Some(expected) if expected + margin > now => {
@@ -175,8 +202,10 @@ impl Predictor {
 
     /// The planned wait met its notification at `at`, which is when it was seen.
     pub(super) fn met(&mut self, at: f64, seen: Seen) {
-        self.learn_margin(at, seen);
-        if self.hint.at.is_some() {
+        let stray = self.is_stray(at, seen);
+        self.hint.met = Some(at);
+        if !stray {
+            self.learn_margin(at, seen);
             self.learn_lag(at, seen);
         }
         match &mut self.state {
@@ -193,36 +222,50 @@ impl Predictor {
                     self.lock(at, period);
                 }
             }
-            State::Locked { dll, misses } => {
+            State::Locked { dll, doubt } => {
                 if at - dll.next() > DROP_OUT * dll.period() {
                     return self.search(at);
                 }
                 match seen {
                     Seen::Spinning { .. } => {
                         dll.event(at);
-                        *misses = 0;
+                        *doubt = doubt.saturating_sub(1);
                     }
                     // It may have been this period's or an earlier one's: the next to expect is certainly later.
                     Seen::Pending => dll.skip_to(at + self.margin.get()),
                     Seen::Woken => {
-                        dll.no_later_than(at);
+                        if !stray {
+                            // It came before the waiter was to be awake, whenever it was seen.
+                            dll.no_later_than(match self.plan {
+                                Plan::Spin { from, .. } => at.min(from),
+                                Plan::Block => at,
+                            });
+                        }
                         // Without a plan to spin it is no miss.
-                        *misses += u32::from(self.plan != Plan::Block);
+                        *doubt += 2 * u32::from(self.plan != Plan::Block);
                     }
                     Seen::Late => {
-                        dll.skip(at);
-                        *misses += 1;
+                        if let Plan::Spin { until, .. } = self.plan {
+                            dll.no_earlier_than(until, at);
+                        }
+                        *doubt += 2;
                     }
                 }
-                if *misses >= MISSES || !self.is_worth_it() {
+                if *doubt >= 2 * MISSES || !self.is_worth_it() {
                     self.search(at);
                 }
             }
         }
     }
 
+    /// Whether it came so early that it is hardly the one that was expected, but one more, such as another thread's: the
+    /// one that was expected is still to come. If it was the one after all, there will be more of them.
+    fn is_stray(&self, at: f64, seen: Seen) -> bool {
+        seen == Seen::Woken && self.expected.is_some_and(|expected| at < expected - 2.0 * self.margin.get())
+    }
+
     fn lock(&mut self, last: f64, period: f64) {
-        self.state = State::Locked { dll: Dll::new(last, period), misses: 0 };
+        self.state = State::Locked { dll: Dll::new(last, period), doubt: 0 };
         if !self.is_worth_it() {
             self.search(last);
         }
@@ -231,18 +274,18 @@ impl Predictor {
     fn search(&mut self, last: f64) {
         self.known = None;
         self.margin.reset();
+        self.hint.lag = 0.0;
         self.state = State::Searching(Search { last: Some(last), ..Search::default() });
     }
 
     fn is_worth_it(&self) -> bool {
-        self.period().is_none_or(|period| period >= SHORTEST * self.margin.least())
+        self.period().is_none_or(|period| period >= (SHORTEST * self.margin.least()).max(SHORTEST_EVER))
     }
 
     fn learn_margin(&mut self, at: f64, seen: Seen) {
-        let Plan::Spin { from, until } = self.plan else { return };
+        let (Plan::Spin { from, until }, Some(expected)) = (self.plan, self.expected) else { return };
         match seen {
             Seen::Spinning { since } => {
-                let expected = self.expected();
                 // To have been awake in time, with what the timer was late by; or to have looked long enough.
                 let overshoot = since - from;
                 self.margin.needed((expected - at + overshoot).max(at - expected));
@@ -252,24 +295,18 @@ impl Predictor {
         }
     }
 
+    /// Of what was announced, if the plan was for that.
     fn learn_lag(&mut self, at: f64, seen: Seen) {
-        let error = at - self.expected();
-        match seen {
-            Seen::Spinning { .. } => self.hint.lag += LAG * error,
-            // It came earlier still.
-            Seen::Woken => self.hint.lag += error.min(0.0),
-            Seen::Late => self.hint.lag += LAG * self.margin.get(),
-            Seen::Pending => {}
-        }
-    }
-
-    /// The moment that the present plan is for.
-    fn expected(&self) -> f64 {
-        match (self.hint.at, &self.state) {
-            (Some(at), _) => at + self.hint.lag,
-            (None, State::Locked { dll, .. }) => dll.next(),
-            (None, State::Searching(_)) => unreachable!("without a lock or a hint nothing is planned"),
-        }
+        let (Some(_), Some(expected)) = (self.hint.at, self.expected) else { return };
+        let (error, margin) = (at - expected, self.margin.get());
+        let change = match seen {
+            Seen::Spinning { .. } => LAG * error,
+            // It came earlier still; but what came much earlier was not what was announced.
+            Seen::Woken => error.clamp(-margin, 0.0),
+            Seen::Late => LAG * margin,
+            Seen::Pending => 0.0,
+        };
+        self.hint.lag = (self.hint.lag + change).clamp(-MOST_LAG, MOST_LAG);
     }
 }
 

@@ -8,25 +8,40 @@ use crate::sys::sched;
 
 /// A realtime thread blocks at least this often, or as often as `RLIMIT_RTTIME` demands.
 const MOST_WITHOUT_BLOCKING: Duration = Duration::from_millis(20);
-/// Short, but long enough for the kernel to take the thread off its CPU.
-const SHORT_BLOCK: Duration = Duration::from_micros(1);
+/// How short a block may be. If it is so short that its end has come before the kernel has taken the thread off its
+/// CPU, it is none, and a longer one is tried.
+const SHORTEST_BLOCK: Duration = Duration::from_micros(20);
+const LONGEST_BLOCK: Duration = Duration::from_millis(1);
+/// What was found out about a thread is asked for again after so long: rtkit, `chrt` or a cpuset may have changed it
+/// from outside. Together with the time without blocking it stays below the 200 ms that desktop sessions allow.
+const TRUSTED_FOR: Duration = Duration::from_millis(100);
 
 /// What spinning has to respect: one CPU for the notifier, and the kernel's limit on realtime threads.
 #[derive(Debug)]
 pub(super) struct Spinning {
     /// The CPUs that a quota leaves to the process, as far as could be told where the strategy was chosen.
     quota: usize,
-    /// What was found out for the thread that waits.
+    /// What was found out about the thread that waits.
     thread: Option<ThisThread>,
 }
 
 #[derive(Debug)]
 struct ThisThread {
     id: ThreadId,
+    found_out: Instant,
+    /// Whether there is a CPU for the notifier besides.
     allowed: bool,
-    /// For a realtime thread: how long it may go without blocking.
-    most: Option<Duration>,
-    blocked: Instant,
+    realtime: Option<Realtime>,
+}
+
+/// Of a thread that the kernel would never take off its CPU by itself.
+#[derive(Debug)]
+struct Realtime {
+    check_every: Duration,
+    checked: Instant,
+    /// How often it had blocked by then. The kernel's number: a futex call may well return without having blocked, and
+    /// a thread that a stream of notifications keeps from ever sleeping makes many of those.
+    blocks: u64,
 }
 
 impl Spinning {
@@ -38,46 +53,68 @@ impl Spinning {
         Spinning { quota: if parallelism < own { parallelism } else { usize::MAX }, thread: None }
     }
 
-    /// Whether the calling thread may spin: somewhere else there must be a CPU for the notifier.
-    pub(super) fn is_allowed(&mut self) -> bool {
-        self.thread().allowed
-    }
-
-    /// The thread has just slept.
-    pub(super) fn has_blocked(&mut self) {
-        if let Some(thread) = &mut self.thread {
-            thread.blocked = Instant::now();
-        }
-    }
-
-    /// Whether the calling thread has gone so long without blocking that it must not spin again before.
-    pub(super) fn must_block(&mut self) -> bool {
-        let thread = self.thread();
-        thread.most.is_some_and(|most| thread.blocked.elapsed() >= most)
-    }
-
-    /// Blocks for a moment if it must.
-    pub(super) fn block_if_due(&mut self) {
-        if self.must_block() {
-            thread::sleep(SHORT_BLOCK);
-            self.has_blocked();
-        }
-    }
-
-    fn thread(&mut self) -> &mut ThisThread {
-        let id = thread::current().id();
-        if self.thread.as_ref().is_none_or(|thread| thread.id != id) {
-            self.thread = None;
-        }
+    /// Whether the calling thread may spin until [`next_check`](Spinning::next_check). If it has gone too long without
+    /// blocking, it blocks here for a moment.
+    pub(super) fn check(&mut self) -> bool {
+        let now = Instant::now();
         let quota = self.quota;
-        self.thread.get_or_insert_with(|| ThisThread {
-            id,
-            allowed: quota > 1 && sched::cpus_of_process_and_thread() > 1,
-            most: sched::is_realtime().then(|| match sched::rttime_limit() {
-                Some(limit) => (limit / 4).min(MOST_WITHOUT_BLOCKING),
-                None => MOST_WITHOUT_BLOCKING,
-            }),
-            blocked: Instant::now(),
-        })
+        let id = thread::current().id();
+        let known = self.thread.take().filter(|thread| thread.id == id);
+        let thread = match known {
+            Some(thread) if now < thread.found_out + TRUSTED_FOR => thread,
+            stale => ThisThread {
+                id,
+                found_out: now,
+                // Models have as many as they have threads.
+                allowed: cfg!(all(test, rt_notify_loom))
+                    || quota > 1 && sched::cpus_of_process_and_thread() > 1,
+                realtime: sched::is_realtime().then(|| Realtime::new(stale.and_then(|it| it.realtime), now)),
+            },
+        };
+        let thread = self.thread.insert(thread);
+        if let Some(realtime) = &mut thread.realtime {
+            realtime.block_if_due(now);
+        }
+        thread.allowed
+    }
+
+    /// When [`check`](Spinning::check) wants to be called again.
+    pub(super) fn next_check(&self) -> Option<Instant> {
+        let thread = self.thread.as_ref()?;
+        let again = thread.found_out + TRUSTED_FOR;
+        Some(thread.realtime.as_ref().map_or(again, |realtime| again.min(realtime.due())))
+    }
+}
+
+impl Realtime {
+    fn new(before: Option<Realtime>, now: Instant) -> Self {
+        let most =
+            sched::rttime_limit().map_or(MOST_WITHOUT_BLOCKING, |limit| MOST_WITHOUT_BLOCKING.min(limit / 4));
+        // A block right after one check, and then none until it is missed at the one after the next.
+        let check_every = most / 2;
+        match before {
+            Some(before) => Realtime { check_every, ..before },
+            None => Realtime { check_every, checked: now, blocks: sched::blocks_of_this_thread() },
+        }
+    }
+
+    fn due(&self) -> Instant {
+        self.checked + self.check_every
+    }
+
+    fn block_if_due(&mut self, now: Instant) {
+        if now < self.due() {
+            return;
+        }
+        let mut long = SHORTEST_BLOCK;
+        while sched::blocks_of_this_thread() == self.blocks && long <= LONGEST_BLOCK {
+            thread::sleep(long);
+            long *= 2;
+        }
+        *self = Realtime {
+            checked: Instant::now(),
+            blocks: sched::blocks_of_this_thread(),
+            check_every: self.check_every,
+        };
     }
 }

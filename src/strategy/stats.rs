@@ -8,11 +8,12 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WaitStats {
-    /// Times that the thread went to sleep, whatever ended it.
+    /// Times that the thread went to sleep, or was about to, whatever ended it.
     pub sleeps: u64,
     /// Sleeps that a notifier ended: it had to make a system call.
     pub rings: u64,
-    /// Sleeps that ended without reason: a signal, a flush that was for another wait, a ring that came late.
+    /// Sleeps that ended without reason: a signal, a flush that was for another wait, a ring that came late, or a
+    /// notification below the target that came just as it fell asleep.
     pub spurious: u64,
     /// Waits that ended by their deadline.
     pub timeouts: u64,
@@ -26,7 +27,7 @@ pub struct WaitStats {
     pub late: u64,
     /// Waits for which spinning would have exceeded `max_cpu`.
     pub over_budget: u64,
-    /// The largest count that a wait returned.
+    /// The largest count that a wait returned: how far the worker was behind.
     pub largest_pending: u32,
     /// Time spent spinning.
     pub spinning: Duration,

@@ -10,7 +10,7 @@ use crate::sync::{now, spin_loop};
 /// A waiter's strategy, and what it has to remember.
 pub(crate) struct Waiting {
     strategy: Strategy,
-    /// Of strategies that spin.
+    /// Of all but `Block`: any other can be kept busy without ever sleeping, on purpose.
     spinning: Option<Spinning>,
     stats: WaitStats,
 }
@@ -18,21 +18,25 @@ pub(crate) struct Waiting {
 impl Waiting {
     pub(crate) fn new(strategy: WaitStrategy) -> Self {
         let strategy = Strategy::new(strategy);
-        Waiting { spinning: strategy.spins().then(Spinning::new), strategy, stats: WaitStats::default() }
+        Waiting {
+            spinning: (!strategy.is_block()).then(Spinning::new),
+            strategy,
+            stats: WaitStats::default(),
+        }
     }
 
     /// What was counted so far stays.
     pub(crate) fn set_strategy(&mut self, strategy: WaitStrategy) {
-        *self = Waiting { stats: self.stats, ..Waiting::new(strategy) };
+        let counted = WaitStats { period: None, margin: None, ..self.stats() };
+        *self = Waiting { stats: counted, ..Waiting::new(strategy) };
     }
 
     pub(crate) fn stats(&self) -> WaitStats {
         let mut stats = self.stats;
         if let Strategy::Periodic(predictor) = &self.strategy {
-            let nanos = |time: f64| Duration::from_secs_f64(time * 1e-9);
-            stats.period = predictor.period().map(nanos);
-            stats.margin = Some(nanos(predictor.margin()));
-            stats.over_budget = predictor.over_budget();
+            stats.period = predictor.period().map(duration);
+            stats.margin = Some(duration(predictor.margin()));
+            stats.over_budget += predictor.over_budget();
         }
         stats
     }
@@ -62,7 +66,7 @@ impl Waiting {
     fn found_pending(&mut self, shared: &Shared) {
         if let Some(spinning) = &mut self.spinning {
             // A thread that always finds something never sleeps.
-            spinning.block_if_due();
+            spinning.check();
         }
         if let Strategy::Periodic(predictor) = &mut self.strategy {
             predictor.met(nanos_since(shared.hint().epoch()), Seen::Pending);
@@ -71,31 +75,21 @@ impl Waiting {
 
     fn spin(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, long: Duration) -> bool {
         if let Some(spinning) = &mut self.spinning {
-            if spinning.is_allowed() && !spinning.must_block() {
+            if spinning.check() {
                 let until = earlier(now().checked_add(long), deadline);
-                if self.stats.look_until(state, goal, until) {
+                if self.stats.spin(state, goal, until, spinning) {
                     return true;
                 }
             }
         }
-        self.sleep(state, goal, deadline)
-    }
-
-    /// Sleeps, and notes that a realtime thread did.
-    fn sleep(&mut self, state: &State, goal: Goal, deadline: Option<Instant>) -> bool {
-        let met = self.stats.sleep(state, goal, deadline);
-        if let Some(spinning) = &mut self.spinning {
-            spinning.has_blocked();
-        }
-        met
+        self.stats.sleep(state, goal, deadline)
     }
 
     /// Never arms: a notification changes the word, but wakes nobody. Closing wakes whoever sleeps on it.
     fn look_every(&mut self, state: &State, goal: Goal, deadline: Option<Instant>, every: Duration) -> bool {
-        let mut next = now();
+        let mut next = now().checked_add(every);
         loop {
-            next += every;
-            let until = earlier(Some(next), deadline);
+            let until = earlier(next, deadline);
             loop {
                 let seen = state.look();
                 if goal.is_met_by(seen) {
@@ -105,10 +99,14 @@ impl Waiting {
                 if deadline.is_some_and(|at| now >= at) {
                     return false;
                 }
-                if now >= next {
+                if next.is_some_and(|at| now >= at) {
                     // From now, so that a thread that was kept away does not look many times at once.
-                    next = now;
+                    next = now.checked_add(every);
                     break;
+                }
+                if let Some(spinning) = &mut self.spinning {
+                    // Notifications below the target may come so fast that no sleep begins.
+                    spinning.check();
                 }
                 self.stats.sleeps += 1;
                 state.sleep(seen, until);
@@ -121,14 +119,14 @@ impl Waiting {
             unreachable!("called for this strategy, which spins");
         };
         let state = shared.state();
-        if !spinning.is_allowed() {
+        if !spinning.check() {
             return self.stats.sleep(state, goal, deadline);
         }
         let epoch = shared.hint().epoch();
         let now = nanos_since(epoch);
-        let plan =
-            if spinning.must_block() { Plan::Block } else { predictor.plan(now, shared.hint().nearest(now)) };
-        let wait = Predicted { state, goal, deadline, epoch };
+        let hint = shared.hint().latest(now, predictor.heard());
+        let plan = predictor.plan(now, hint);
+        let wait = Predicted { state, goal, deadline, epoch, now };
         wait.follow(plan, predictor, spinning, &mut self.stats)
     }
 }
@@ -139,6 +137,23 @@ struct Predicted<'a> {
     goal: Goal,
     deadline: Option<Instant>,
     epoch: Instant,
+    /// When it began, and was planned.
+    now: f64,
+}
+
+/// What the models drive.
+#[cfg(all(test, rt_notify_loom))]
+impl Waiting {
+    /// As [`wait`](Waiting::wait), by a plan to sleep until `from` and to look once then.
+    pub(crate) fn follow_a_plan(&mut self, shared: &Shared, goal: Goal, from: Instant) -> bool {
+        // Before all that the models' clock knows, so that the sleep is never left out.
+        let epoch = crate::sys::loom::past() - Duration::from_secs(1);
+        let from = (from - epoch).as_secs_f64() * 1e9;
+        let wait = Predicted { state: shared.state(), goal, deadline: None, epoch, now: 0.0 };
+        let mut predictor = Predictor::new(&super::Periodic::learn());
+        let plan = Plan::Spin { from, until: from };
+        wait.follow(plan, &mut predictor, &mut Spinning::new(), &mut self.stats)
+    }
 }
 
 impl Predicted<'_> {
@@ -152,10 +167,9 @@ impl Predicted<'_> {
     ) -> bool {
         let mut seen = Seen::Woken;
         if let Plan::Spin { from, until } = plan {
-            let from = self.instant(from);
-            if now() < from {
-                let met = stats.sleep(self.state, self.goal, earlier(Some(from), self.deadline));
-                spinning.has_blocked();
+            if from > self.now {
+                let from = earlier(self.instant(from), self.deadline);
+                let met = stats.sleep(self.state, self.goal, from);
                 if met {
                     stats.early += 1;
                     predictor.met(nanos_since(self.epoch), Seen::Woken);
@@ -163,8 +177,8 @@ impl Predicted<'_> {
                 }
             }
             let since = nanos_since(self.epoch);
-            let until = earlier(Some(self.instant(until)), self.deadline);
-            let met = stats.look_until(self.state, self.goal, until);
+            let until = earlier(self.instant(until), self.deadline);
+            let met = stats.spin(self.state, self.goal, until, spinning);
             let now = nanos_since(self.epoch);
             predictor.spun(now - since);
             if met {
@@ -174,7 +188,6 @@ impl Predicted<'_> {
             seen = Seen::Late;
         }
         let met = stats.sleep(self.state, self.goal, self.deadline);
-        spinning.has_blocked();
         if met {
             stats.late += u64::from(seen == Seen::Late);
             predictor.met(nanos_since(self.epoch), seen);
@@ -182,8 +195,9 @@ impl Predicted<'_> {
         met
     }
 
-    fn instant(&self, nanos: f64) -> Instant {
-        self.epoch + Duration::from_secs_f64((nanos * 1e-9).max(0.0))
+    /// `None` is a moment that no clock can hold.
+    fn instant(&self, nanos: f64) -> Option<Instant> {
+        self.epoch.checked_add(duration(nanos))
     }
 }
 
@@ -217,7 +231,23 @@ impl WaitStats {
         }
     }
 
-    /// Looks, without being armed, until `goal` is met or it is `until`. Tells whether it is met.
+    /// Looks, without being armed, until `goal` is met or it is `until`. Tells whether it is met. Gives up before if the
+    /// thread may not spin any more.
+    fn spin(&mut self, state: &State, goal: Goal, until: Option<Instant>, spinning: &mut Spinning) -> bool {
+        loop {
+            let check = spinning.next_check();
+            if self.look_until(state, goal, earlier(until, check)) {
+                return true;
+            }
+            // The earlier of the two has passed.
+            let over = until.is_some_and(|until| check.is_none_or(|check| until <= check));
+            if over || !spinning.check() {
+                return false;
+            }
+        }
+    }
+
+    /// The same in one go.
     fn look_until(&mut self, state: &State, goal: Goal, until: Option<Instant>) -> bool {
         let since = now();
         loop {
@@ -239,6 +269,11 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
     }
+}
+
+/// As near as a `Duration` can be.
+fn duration(nanos: f64) -> Duration {
+    Duration::try_from_secs_f64((nanos * 1e-9).max(0.0)).unwrap_or(Duration::MAX)
 }
 
 fn nanos_since(epoch: Instant) -> f64 {

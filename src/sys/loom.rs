@@ -100,8 +100,9 @@ pub(crate) fn far_from_limit() {
 
 /// In this execution a load of a word returns any value that the memory model allows.
 ///
-/// Elsewhere it returns the newest. That is no loss where a thread did nothing else between: a stale look is a look
-/// that came earlier, and loom tries those orders. It is a gain besides: loom remembers only the last access to an
+/// Elsewhere it returns the newest. That is no loss where a thread did nothing between its last operation on the word
+/// and the look: a stale look is a look that came earlier, and loom tries those orders. (A thread that drained a
+/// descriptor in between did something.) It is a gain besides: loom remembers only the last access to an
 /// atomic, so a thread's plain load hides from it that the read-modify-write after it races with another's load.
 pub(crate) fn stale_looks() {
     with_world(|world| world.stale_looks = true);

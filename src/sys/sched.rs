@@ -7,6 +7,7 @@
 
 use std::ffi::{c_int, c_long};
 use std::io;
+use std::mem::MaybeUninit;
 use std::num::NonZero;
 use std::time::Duration;
 
@@ -104,6 +105,16 @@ pub(crate) fn is_realtime() -> bool {
 /// How long a realtime thread of this process may run without blocking before the kernel ends the process.
 pub(crate) fn rttime_limit() -> Option<Duration> {
     getrlimit(Resource::Rttime).current.map(Duration::from_micros)
+}
+
+/// How often the calling thread has given up its CPU because it had to wait.
+pub(crate) fn blocks_of_this_thread() -> u64 {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes a `rusage` where there is room for one.
+    let _ = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    // SAFETY: all zeros, which the call leaves if it fails, are a `rusage` as well.
+    let usage = unsafe { usage.assume_init() };
+    u64::try_from(usage.ru_nvcsw).unwrap_or(0)
 }
 
 /// "The calling thread", as wide as a system call's argument.

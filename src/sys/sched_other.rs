@@ -52,6 +52,10 @@ pub(crate) fn rttime_limit() -> Option<Duration> {
     None
 }
 
+pub(crate) fn blocks_of_this_thread() -> u64 {
+    0
+}
+
 fn unsupported() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "scheduling is implemented for Linux only"))
 }

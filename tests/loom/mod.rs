@@ -29,6 +29,7 @@ mod poll;
 mod ring;
 mod saturation;
 mod semaphore;
+mod strategies;
 mod targets;
 mod timed;
 mod wrap;

@@ -14,7 +14,7 @@ use loom::thread;
 
 use super::{Page, check, join};
 use crate::sys::Event;
-use crate::sys::loom::{far_from_limit, past};
+use crate::sys::loom::{far_from_limit, past, stale_looks};
 use crate::word::{ARMED, SLEEP, Word};
 use crate::{Closed, Notifier, PollLoop, PollWaiter, TryWaitError, WaitTimeoutError};
 
@@ -85,6 +85,8 @@ fn notify_and_leave_nobody_asleep(notifier: &Notifier, target: u32) {
 
 fn pair() -> (Notifier, PollWaiter) {
     far_from_limit();
+    // A waiter looks at the word after it has read the descriptor.
+    stale_looks();
     Notifier::pollable().unwrap()
 }
 

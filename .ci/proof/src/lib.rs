@@ -9,6 +9,7 @@ pub mod planted;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::AcqRel;
+use std::time::Instant;
 
 use rt_notify::{Notifier, Semaphore, Stopper};
 
@@ -25,6 +26,11 @@ pub extern "C-unwind" fn probe_notify_many(notifier: &Notifier, n: u32) {
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn probe_flush(notifier: &Notifier) {
     notifier.flush();
+}
+
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn probe_expect_next(notifier: &Notifier, at: &Instant) {
+    notifier.expect_next(*at);
 }
 
 #[unsafe(no_mangle)]

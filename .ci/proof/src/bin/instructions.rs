@@ -12,6 +12,7 @@ use std::hint::black_box;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicU32;
+use std::time::Instant;
 
 use rt_notify::{Notifier, Semaphore};
 use rt_notify_proof as probes;
@@ -26,11 +27,13 @@ struct Case {
     run: fn(u32),
 }
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 11] = [
     Case { symbol: "probe_fetch_add", note: "the result not used", most_more: 0, run: fetch_add },
     Case { symbol: "probe_notify", note: "the worker is awake", most_more: FEW, run: notify },
     Case { symbol: "probe_notify_many", note: "the worker is awake", most_more: 12, run: notify_many },
     Case { symbol: "probe_flush", note: "the worker is awake", most_more: FEW, run: flush },
+    // Nearly all of it is std's subtraction of two moments.
+    Case { symbol: "probe_expect_next", note: "", most_more: 100, run: expect_next },
     Case { symbol: "probe_is_closed", note: "", most_more: FEW, run: is_closed },
     Case { symbol: "probe_notifier_clone", note: "", most_more: FEW, run: notifier_clone_and_drop },
     Case {
@@ -140,6 +143,14 @@ fn flush(calls: u32) {
         probes::probe_flush(&notifier);
     }
     assert_eq!(waiter.wait_for(2), Ok(0));
+}
+
+fn expect_next(calls: u32) {
+    let (notifier, _waiter) = Notifier::new();
+    let at = Instant::now();
+    for _ in 0..calls {
+        probes::probe_expect_next(&notifier, &at);
+    }
 }
 
 fn is_closed(calls: u32) {

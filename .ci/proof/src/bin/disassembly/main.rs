@@ -30,7 +30,8 @@ const fn probe(name: &'static str, least: u32, most: u32) -> Probe {
     Probe { name, system_calls: Range { least, most }, may_abort: false }
 }
 
-const PROBES: [Probe; 11] = [
+const PROBES: [Probe; 12] = [
+    probe("probe_expect_next", 0, 0),
     probe("probe_fetch_add", 0, 0),
     probe("probe_flush", 0, 1),
     probe("probe_is_closed", 0, 0),

@@ -66,11 +66,11 @@ impl Sorted {
         self.0.get(index).map_or(0.0, |&value| value as f64)
     }
 
-    /// The curve, as far as the sample is large enough to have one: a share that leaves out less than one value is
-    /// the maximum, which comes last as 1.
+    /// The curve, as far as the sample is large enough: with fewer than five values beyond it, a share says nothing.
+    /// The maximum comes last, as share 1.
     pub(crate) fn curve(&self) -> Vec<(f64, f64)> {
         let n = self.0.len() as f64;
-        let enough = |q: &f64| *q >= 1.0 || (1.0 - q) * n >= 1.0;
+        let enough = |q: &f64| *q >= 1.0 || (1.0 - q) * n >= 5.0 - 1e-6;
         QUANTILES.into_iter().filter(enough).map(|q| (q, self.at(q))).collect()
     }
 }

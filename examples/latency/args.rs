@@ -31,7 +31,8 @@ cargo run --release [--features jack,mio] --example latency -- [OPTIONS]
       mio                   a PollLoop in a loop around mio::Poll (--features mio)
   --strategy S[,S...]       how a Waiter waits, so for --backend futex [block]; several are compared:
       block                 sleep until notified
-      spin[:MICROS]         look for so long, then sleep [2000]
+      spin[:MICROS]         look for so long, then sleep [2000]; with a realtime priority the kernel may take the CPU
+                            away from it for 50 ms of each second
       interval[:MICROS]     look every so often, and never ask to be woken [500]
       periodic[:learn]      wake just before the next notification, which is learnt from those before
       periodic:hint         the same, but announced by the source, from JACK's cycle times or the clock's schedule

@@ -27,6 +27,11 @@ fn said_aloud(what: &str) {
     let _ = writeln!(io::stderr(), "{test}: {what}");
 }
 
+fn skip_without_rights(why: &str) {
+    assert!(env::var_os("RT_NOTIFY_REQUIRE_ROOT").is_none_or(|value| value != "1"), "{why}");
+    said_aloud(&format!("SKIPPED, {why}"));
+}
+
 /// A server, one at a time: they compete for the CPUs. `None`, said aloud, if there is no JACK here.
 pub(crate) struct Turn {
     server: JackServer,
@@ -242,7 +247,7 @@ fn a_file_that_can_grow_no_more_ends_the_recording_and_is_whole() {
 fn a_full_disk_ends_the_recording_and_the_file_is_whole() {
     let Some(turn) = Turn::take(64) else { return };
     if !rustix::process::getuid().is_root() {
-        said_aloud("SKIPPED, only root can make a small disk");
+        skip_without_rights("only root can make a small disk");
         return;
     }
     // A disk of 200 KiB that only this shell sees. What was recorded is copied off it.
@@ -258,7 +263,7 @@ fn a_full_disk_ends_the_recording_and_the_file_is_whole() {
     shell.env("JACK_DEFAULT_SERVER", turn.server.name());
     let ended = Program::start(&mut shell).end_within(EVENTUALLY);
     if ended.status.code() == Some(77) {
-        said_aloud("SKIPPED, mounting is not allowed here");
+        skip_without_rights("mounting is not allowed here");
         return;
     }
     ended.assert_code(1);

@@ -6,7 +6,7 @@ use std::path::Path;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::curves::sparse;
+use super::curves::{decade_below, sparse};
 use super::show;
 use crate::results::Value;
 
@@ -74,7 +74,7 @@ pub(crate) fn draw(
 ) -> Result<(), Box<dyn Error>> {
     let rows = u32::try_from(bars.len())?;
     let values = || bars.iter().map(|bar| bar.value.median).chain(floor.map(|floor| floor.1));
-    let low = values().fold(f64::MAX, f64::min) / 2.0;
+    let low = decade_below(values().fold(f64::MAX, f64::min) / 1.2);
     let high = bars.iter().map(|bar| bar.value.high).fold(low, f64::max) * 1.8;
 
     let root = SVGBackend::new(path, (WIDTH, HEAD + rows * ROW + FOOT)).into_drawing_area();

@@ -26,7 +26,8 @@ pub(crate) fn draw(path: &Path, title: &str, axis: &str, curves: &[Curve]) -> Re
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
     let right = most(&mut points.iter().map(|point| point.0)).max(20.0);
     let top = most(&mut points.iter().map(|point| point.1)).max(1.0) * 1.3;
-    let bottom = points.iter().map(|point| point.1).fold(top, f64::min).max(1e-3) / 1.3;
+    let bottom = points.iter().map(|point| point.1).fold(top, f64::min);
+    let bottom = decade_below(bottom);
 
     let root = SVGBackend::new(path, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
@@ -74,6 +75,11 @@ fn has_room(one_in: f64, right: f64) -> bool {
 
 fn percent(one_in: f64) -> String {
     format!("{} %", plain(100.0 * (1.0 - 1.0 / one_in)))
+}
+
+/// The power of ten below: `plotters` draws the ticks of a logarithmic axis from its first power of ten on.
+pub(crate) fn decade_below(value: f64) -> f64 {
+    10f64.powf(value.max(1e-3).log10().floor())
 }
 
 /// Only 1, 2 and 5, of every power of ten: the others would stand too close.

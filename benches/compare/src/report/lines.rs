@@ -5,7 +5,7 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use super::curves::{draw_legend, sparse, style};
+use super::curves::{decade_below, draw_legend, sparse, style};
 
 /// A line of the plot.
 pub(crate) struct Line {
@@ -23,7 +23,8 @@ pub(crate) fn draw(path: &Path, title: &str, axes: [&str; 2], lines: &[Line]) ->
     let points: Vec<(f64, f64)> = lines.iter().flat_map(|line| line.points.iter().copied()).collect();
     let right = points.iter().map(|point| point.0).fold(2.0, f64::max);
     let top = points.iter().map(|point| point.1).fold(1e-3, f64::max) * 1.3;
-    let bottom = points.iter().map(|point| point.1).fold(top, f64::min).max(1e-3) / 1.3;
+    let bottom = points.iter().map(|point| point.1).fold(top, f64::min);
+    let bottom = decade_below(bottom);
 
     let root = SVGBackend::new(path, SIZE).into_drawing_area();
     root.fill(&WHITE)?;

@@ -1,17 +1,11 @@
 //! A comparison of C++20's means by ping-pong: a million ball changes, five runs of each.
 
-use super::{Line, Options, ping_pongs, placement_text, table};
+use super::{Options, RUNS, lines, ping_pongs, placement_text, table};
 
 const N: u32 = 1_000_000;
-const RUNS: u32 = 5;
 
 pub(super) fn run(options: Options) -> Result<String, String> {
-    let line = |name: &str| Line {
-        name: name.into(),
-        published: None,
-        today: (0..RUNS).map(|_| ping_pongs(name, N, options)).collect(),
-    };
-    let lines = [
+    let names = [
         "C++ condition_variable",
         "C++20 atomic_flag wait",
         "C++20 atomic<bool> wait",
@@ -20,7 +14,7 @@ pub(super) fn run(options: Options) -> Result<String, String> {
         "rt-notify Waiter",
         "rt-notify Semaphore",
     ];
-    let lines: Vec<Line> = lines.into_iter().map(line).collect();
+    let lines = lines(&names.map(|name| (name, None)), RUNS, |name| ping_pongs(name, N, options));
     let place = placement_text(options);
     Ok(format!("1,000,000 ping-pongs, {RUNS} runs, {place}\n\n{}", table(&lines, "C++ condition_variable")))
 }

@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command, Stdio};
 use std::{env, fs, process};
 
-use super::{Line, Options, scaled, table, watched};
+use super::{Options, RUNS, lines, scaled, table};
 use crate::common::clock;
 use crate::peers::{posix_mq, sysv_mq, unique_name};
 
@@ -28,12 +28,10 @@ pub(super) fn run(options: Options) -> Result<String, String> {
         ("pipe", pipe),
         ("POSIX message queue", posix),
     ];
-    let line = |(name, send): (&str, Send)| Line {
-        name: name.into(),
-        published: None,
-        today: watched(name, || send(n)).map(|ns| vec![ns as f64 * f64::from(N) / n as f64 / 1e9]),
-    };
-    let lines: Vec<Line> = kinds.into_iter().map(line).collect();
+    let lines = lines(&kinds.map(|(name, _)| (name, None)), RUNS, |name| {
+        let (_, send) = kinds.iter().find(|kind| kind.0 == name).ok_or("no such kind")?;
+        Ok(send(n)? as f64 * f64::from(N) / n as f64 / 1e9)
+    });
     Ok(format!(
         "100,000 messages of 2,000 bytes, two processes\n\n{}",
         table(&lines, "System V message queue")

@@ -1,16 +1,11 @@
 //! The question that started it: a list for audio developers, 2006. A million ping-pongs each.
 
-use super::{Line, Options, ping_pongs, placement_text, table};
+use super::{Options, RUNS, lines, ping_pongs, placement_text, table};
 
 const N: u32 = 1_000_000;
 
 pub(super) fn run(options: Options) -> Result<String, String> {
-    let line = |(name, published)| Line {
-        name: String::from(name),
-        published,
-        today: ping_pongs(name, N, options).map(|seconds| vec![seconds]),
-    };
-    let lines = [
+    let names = [
         ("pipe + poll", Some(5.7)),
         ("pthread mutex + cond", Some(5.7)),
         ("pthread mutex + cond, signalled locked", None),
@@ -20,7 +15,7 @@ pub(super) fn run(options: Options) -> Result<String, String> {
         ("rt-notify PollWaiter, eventfd", None),
         ("rt-notify PollWaiter, pipe", None),
     ];
-    let lines: Vec<Line> = lines.into_iter().map(line).collect();
+    let lines = lines(&names, RUNS, |name| ping_pongs(name, N, options));
     let place = placement_text(options);
     Ok(format!(
         "1,000,000 ping-pongs, {place}. Whether the published cond was signalled with the mutex locked is not known.\n\n{}",

@@ -45,6 +45,9 @@ pub(crate) const ALL: [Seed; 5] = [
     Seed { name: "mutexes", about: "500,000 critical sections by each of two threads", run: mutexes::run },
 ];
 
+/// How often each is measured.
+const RUNS: u32 = 5;
+
 /// A line of a preset's table.
 struct Line {
     name: String,
@@ -86,7 +89,7 @@ fn table(lines: &[Line], reference: &str) -> String {
     };
     let head = ["".into(), "published, s".into(), "ratio".into(), "today, s".into(), "ratio".into()];
     let mut text = grid(&head, &lines.iter().map(row).collect::<Vec<_>>(), &[1, 2, 3, 4]);
-    text += &format!("\nRatios are to {reference}.");
+    text += &format!("\nToday's are medians, with the least and the most. Ratios are to {reference}.");
     if lines.iter().all(|line| line.published.is_none()) {
         text += " No published figures are at hand: only today's are given.";
     }
@@ -111,6 +114,27 @@ fn placement_text(options: Options) -> &'static str {
     if options.unpinned { "placed by the scheduler" } else { "on one CPU" }
 }
 
+/// Measures all, in turn, `runs` times. Names, and seconds where a figure is known.
+fn lines(
+    names: &[(&str, Option<f64>)],
+    runs: u32,
+    measure: impl Fn(&str) -> Result<f64, String>,
+) -> Vec<Line> {
+    let new = |&(name, published): &(&str, _)| Line { name: name.into(), published, today: Ok(Vec::new()) };
+    let mut lines: Vec<Line> = names.iter().map(new).collect();
+    for _ in 0..runs {
+        for line in &mut lines {
+            if let Ok(times) = &mut line.today {
+                match watchdog::watch(format!("preset: {}", line.name), || measure(&line.name)) {
+                    Ok(seconds) => times.push(seconds),
+                    Err(reason) => line.today = Err(reason),
+                }
+            }
+        }
+    }
+    lines
+}
+
 /// `n`, scaled.
 fn scaled(n: u32, options: Options) -> u64 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a scale is between 0 and 1")]
@@ -121,11 +145,6 @@ fn scaled(n: u32, options: Options) -> u64 {
 /// Seconds for `n` ping-pongs, from fewer if scaled.
 fn ping_pongs(name: &str, n: u32, options: Options) -> Result<f64, String> {
     let trips = scaled(n, options);
-    let each = watched(name, || wakeup(name)?.ping_pong(trips, placement(options)))?;
+    let each = wakeup(name)?.ping_pong(trips, placement(options))?;
     Ok(each * f64::from(n) / 1e9)
-}
-
-/// Under the watchdog.
-fn watched<R>(name: &str, f: impl FnOnce() -> R) -> R {
-    watchdog::watch(format!("preset: {name}"), f)
 }

@@ -1,6 +1,6 @@
 //! Uncontended P and V: a POSIX semaphore stays in user space, a System V semaphore does not.
 
-use super::{Line, Options, scaled, table, wakeup, watched};
+use super::{Options, RUNS, lines, scaled, table, wakeup};
 
 const POSIX: &str = "POSIX sem_t";
 
@@ -13,8 +13,8 @@ pub(super) fn run(options: Options) -> Result<String, String> {
         ("rt-notify Waiter", None),
     ];
     let many = [(POSIX, None), ("rt-notify Semaphore", None), ("rt-notify Waiter", None)];
-    let million = million.map(|(name, published)| line(name, published, 1_000_000, options));
-    let many = many.map(|(name, published)| line(name, published, 100_000_000, options));
+    let million = lines(&million, RUNS, |name| seconds(name, 1_000_000, options));
+    let many = lines(&many, 1, |name| seconds(name, 100_000_000, options));
     Ok(format!(
         "1,000,000 P/V, one thread\n\n{}\n100,000,000 P/V, one thread; System V is left out, it would take minutes\n\n{}",
         table(&million, POSIX),
@@ -22,9 +22,7 @@ pub(super) fn run(options: Options) -> Result<String, String> {
     ))
 }
 
-fn line(name: &str, published: Option<f64>, n: u32, options: Options) -> Line {
-    let loops = scaled(n, options);
-    let each = watched(name, || wakeup(name)?.uncontended(loops));
-    let today = each.map(|each| vec![each * f64::from(n) / 1e9]);
-    Line { name: name.into(), published, today }
+/// For `n` P/V, from fewer if scaled.
+fn seconds(name: &str, n: u32, options: Options) -> Result<f64, String> {
+    Ok(wakeup(name)?.uncontended(scaled(n, options))? * f64::from(n) / 1e9)
 }

@@ -300,6 +300,19 @@ fn a_margin_below_the_time_of_a_wake_up_is_enough() {
     assert!(waiter.ring_share() <= 0.2, "{}", waiter.ring_share());
 }
 
+/// The wake-up is seen after the expected moment, but what it is for came before the waiter was to be awake.
+#[test]
+fn a_wake_up_before_the_spin_moves_the_phase_ahead_of_it() {
+    let margin = Duration::from_micros(10);
+    let mut predictor = Predictor::new(&Periodic::every(Duration::from_millis(1)).margin(margin..=margin));
+    assert_eq!(predictor.plan(0.0, None), Plan::Block);
+    predictor.met(MS, Seen::Woken);
+    let Plan::Spin { from: first, .. } = predictor.plan(1.1 * MS, None) else { panic!("locked") };
+    predictor.met(first + 30.0 * US, Seen::Woken);
+    let Plan::Spin { from: second, .. } = predictor.plan(2.1 * MS, None) else { panic!("still locked") };
+    assert!(second < first + MS - 5.0 * US, "{}", second - first);
+}
+
 #[test]
 fn a_machine_that_becomes_noisier_is_followed() {
     let mut waiter = Waiter::new(Periodic::learn().max_cpu(0.2));

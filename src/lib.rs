@@ -60,7 +60,9 @@
 //!
 //! *Straight*: straight-line code. No loop, no lock, nothing allocated, freed or closed, whichever side goes first; no
 //! thread-local, no panic, no logging; `errno` is kept. It is wait-free where an atomic addition is one instruction
-//! (x86-64, AArch64 with LSE); elsewhere the processor's load-linked/store-conditional loop makes it lock-free.
+//! (x86-64, AArch64 with LSE); elsewhere the processor's load-linked/store-conditional loop makes it lock-free. The one
+//! exception is in std: `expect_next` subtracts two [`Instant`](std::time::Instant)s, and that function calls itself once
+//! if the difference is negative.
 //!
 //! *System call*: `FUTEX_WAKE`, or a non-blocking `write` for a [`PollWaiter`]. It never blocks, but it is not wait-free:
 //! it takes a lock inside the kernel for a short time, which on `PREEMPT_RT` is a sleeping lock with priority inheritance;

@@ -67,7 +67,7 @@
 //! *System call*: `FUTEX_WAKE`, or a non-blocking `write` for a [`PollWaiter`]. It never blocks, but it is not wait-free:
 //! it takes a lock inside the kernel for a short time, which on `PREEMPT_RT` is a sleeping lock with priority inheritance;
 //! prefer the futex, then `poll(2)`, over `epoll` there. *Armed*: asleep, or about to sleep; a [`PollWaiter`] outside of a
-//! [`PollLoop`] always is, but is written to once per `try_wait` at most.
+//! [`PollLoop`] always is, but a thread that notifies writes once per `try_wait` at most, and once per flush.
 //!
 //! *Happens-before*: what a thread wrote before it notified is visible to the waiter whose wait takes the notification;
 //! what it wrote before [`Stopper::stop`], or before the last notifier was dropped, is visible to the waiter that is

@@ -21,9 +21,9 @@ use crate::{Closed, PollLoop, Stopper, TryWaitError, WaitTimeoutError};
 ///
 /// The descriptor ([`AsFd`]) is readable when notifications are pending: then call [`try_wait`](PollWaiter::try_wait),
 /// and nothing else; never read the descriptor yourself. `Empty` is a spurious wake-up. This works with every reactor
-/// as it is (`poll`, `epoll`, mio, tokio's `AsyncFd`, calloop …), level-triggered or edge-triggered, and costs the
-/// notifiers at most one `write` per `try_wait`. With a loop of one's own, [`poll_loop`](PollWaiter::poll_loop) saves
-/// those too while the loop is busy.
+/// as it is (`poll`, `epoll`, mio, tokio's `AsyncFd`, calloop …), level-triggered or edge-triggered, and costs a
+/// thread that notifies at most one `write` per `try_wait`; each flush costs one. With a loop of one's own,
+/// [`poll_loop`](PollWaiter::poll_loop) saves those too while the loop is busy.
 ///
 /// After the last notifier is dropped, or the pair is [stopped](Stopper::stop), the descriptor becomes readable until
 /// `try_wait` has said [`Closed`]: deregister it then. A notifier that was inside `notify` at that moment may make it

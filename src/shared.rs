@@ -131,7 +131,7 @@ impl Shared {
 /// A counted pointer to the block. Cloning and dropping it is realtime-safe: it never frees.
 pub(crate) struct Handle(NonNull<Shared>);
 
-// SAFETY: all of `Shared` that a handle reaches is atomic.
+// SAFETY: all of `Shared` that a handle reaches is atomic, or never written.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}

@@ -533,14 +533,14 @@ fn periodic_notifications_are_met_while_spinning_and_counted_exactly() {
 #[test]
 fn a_handler_announces_and_keeps_errno() {
     static NOTIFIER: OnceLock<Notifier> = OnceLock::new();
-    static KEPT: AtomicBool = AtomicBool::new(false);
+    static KEPT: AtomicU32 = AtomicU32::new(0);
     extern "C" fn handler(_signal: i32) {
         signals::set_errno(1234);
         if let Some(notifier) = NOTIFIER.get() {
             notifier.notify();
             notifier.expect_next(Instant::now() + MS);
         }
-        KEPT.store(signals::errno() == 1234, Relaxed);
+        KEPT.fetch_add(u32::from(signals::errno() == 1234), Relaxed);
     }
 
     let _watchdog = Watchdog::new();
@@ -550,12 +550,14 @@ fn a_handler_announces_and_keeps_errno() {
     let mut waiter = waiter.with_strategy(WaitStrategy::Periodic(Periodic::learn()));
     let stopper = waiter.stopper();
     let sleeper = Sleeper::spawn_asleep(move || count(&mut waiter, |waiter| Ok(waiter.wait()?)));
-    for _ in 0..100 {
-        // In the thread that waits, which may be spinning or asleep, and in this one.
+    for n in 0..100 {
+        // In the thread that waits, which may be spinning or asleep, and in this one. A signal that is still to be
+        // delivered would swallow the next.
         signals::send(sleeper.probe().tid, libc::SIGUSR2);
+        until("the handler has kept errno", || KEPT.load(Relaxed) == 2 * n + 1);
         thread::sleep(MS);
         signals::raise(libc::SIGUSR2);
-        assert!(KEPT.load(Relaxed));
+        assert_eq!(KEPT.load(Relaxed), 2 * n + 2);
     }
     sleeper.wait_asleep();
     stopper.stop();

@@ -13,7 +13,7 @@ mod args;
 mod backend;
 mod choices;
 mod clock;
-#[path = "../../benches/compare/src/report/curves.rs"]
+#[path = "../support/curves.rs"]
 mod curves;
 #[cfg(feature = "jack")]
 mod jack_load;

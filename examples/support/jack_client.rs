@@ -13,7 +13,7 @@ use jack::{ProcessHandler, ProcessScope};
 use rt_notify::Stopper;
 
 /// What the server may take to answer a call.
-pub(crate) const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+pub(crate) const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 /// More than a shutdown callback takes, also on a busy machine.
 const CALLBACK_TAKES: Duration = Duration::from_millis(300);
 const NO_SERVER: ClientStatus = ClientStatus::SERVER_FAILED.union(ClientStatus::SERVER_ERROR);

@@ -31,7 +31,7 @@ impl GapWriter {
     /// Items are lost after `position`.
     pub(super) fn lose(&mut self, position: u64, items: u64) {
         let gap = self.open.get_or_insert(Gap { position, items: 0 });
-        gap.items += items;
+        gap.items = gap.items.saturating_add(items);
     }
 
     #[inline]

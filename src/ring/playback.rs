@@ -135,7 +135,11 @@ impl<T> RtConsumer<T> {
     /// [`ChunkError::TooFewSlots`]: an underrun of `n` items. To read what is there, ask
     /// [`slots`](RtConsumer::slots) first.
     #[inline]
-    pub fn read_chunk(&mut self, n: usize) -> Result<ReadChunk<'_, T>, ChunkError> {
+    pub fn read_chunk(&mut self, n: usize) -> Result<ReadChunk<'_, T>, ChunkError>
+    where
+        // The commit drops what was read: nothing may be freed by it.
+        T: Copy,
+    {
         // Asked before, since a chunk that is returned from one branch would borrow in the other too. As rtrb does: what
         // was known last time may do, and then the other side's index stays in its cache.
         let items = &self.half.half().items;

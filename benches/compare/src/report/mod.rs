@@ -2,6 +2,7 @@
 
 pub(crate) mod bars;
 pub(crate) mod claims;
+#[path = "../../../../examples/support/curves.rs"]
 pub(crate) mod curves;
 pub(crate) mod lines;
 pub(crate) mod markdown;

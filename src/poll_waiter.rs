@@ -204,7 +204,12 @@ impl PollWaiter {
     }
 }
 
-impl_wait!(PollWaiter);
+impl_wait!(
+    PollWaiter,
+    fn rouse(&self) {
+        self.shared.event().post();
+    }
+);
 
 #[cfg(all(test, rt_notify_loom))]
 impl PollWaiter {

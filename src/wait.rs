@@ -57,13 +57,19 @@ pub trait Wait: sealed::Sealed {
 }
 
 pub(crate) mod sealed {
-    pub trait Sealed {}
+    pub trait Sealed {
+        /// Makes a descriptor readable although nothing is pending: its owner has something left to tell.
+        fn rouse(&self) {}
+    }
 }
 
-/// Implements [`Wait`] by the methods of the same names that the type has by itself.
+/// Implements [`Wait`] by the methods of the same names that the type has by itself. What follows the type goes into
+/// the trait that seals it.
 macro_rules! impl_wait {
-    ($type:ty) => {
-        impl $crate::wait::sealed::Sealed for $type {}
+    ($type:ty $(, $sealed:item)?) => {
+        impl $crate::wait::sealed::Sealed for $type {
+            $($sealed)?
+        }
 
         impl $crate::Wait for $type {
             fn wait(&mut self) -> Result<u32, $crate::Closed> {

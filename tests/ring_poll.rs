@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use rt_notify::ring::{self, WaitForError};
+use rt_notify::ring::{self, WaitForError, WaitForTimeoutError};
 use rt_notify::{Notifier, TryWaitError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -97,4 +97,50 @@ fn a_poll_loop_and_a_ring_on_its_notifier_work_together() {
     }
     assert!(items.into_iter().eq(0..10_000));
     writing.join().unwrap();
+}
+
+#[test]
+fn what_a_timed_wait_left_is_readable() {
+    for before in [true, false] {
+        let (mut producer, mut reader) = ring::capture_pollable(16).unwrap();
+        if before {
+            producer.push_slice(&[1, 2, 3]).unwrap();
+        }
+        let writing = thread::spawn(move || {
+            if !before {
+                producer.push_slice(&[1, 2, 3]).unwrap();
+            }
+            producer
+        });
+        // Either the items come in time or they do not: whatever a timeout leaves must be readable.
+        let timeout = std::time::Duration::from_millis(2);
+        assert_eq!(reader.wait_for_timeout(10, timeout), Err(WaitForTimeoutError::Timeout));
+        let producer = writing.join().unwrap();
+        assert_eq!(reader.slots(), 3);
+        assert!(is_readable(&reader));
+        drop(producer);
+    }
+}
+
+#[test]
+fn a_stopped_reader_is_told_its_end_though_its_producer_lives() {
+    let (mut producer, mut reader) = ring::capture_pollable(16).unwrap();
+    producer.push(1).unwrap();
+    reader.stopper().stop();
+    assert!(is_readable(&reader));
+    let mut turns = 0;
+    loop {
+        assert!(is_readable(&reader), "the end is still to be told");
+        match reader.try_wait() {
+            Ok(_) => {
+                producer.push(2).unwrap();
+                reader.pop().unwrap();
+            }
+            Err(TryWaitError::Empty) => {}
+            Err(TryWaitError::Closed) => break,
+        }
+        turns += 1;
+        assert!(turns < 100);
+    }
+    assert!(!is_readable(&reader));
 }

@@ -63,6 +63,10 @@ impl<W: Wait> Waiting<W> {
                 return Ok(slots);
             }
             if late {
+                if slots > 0 {
+                    // Their notifications were taken above: a poller must not sleep over them.
+                    self.waiter.rouse();
+                }
                 return Err(WaitForTimeoutError::Timeout);
             }
             // More than the count can hold ends early.
@@ -102,7 +106,12 @@ impl<W: Wait> Waiting<W> {
         let left = end.saturating_sub(ring.position());
         // What does not fit into a usize is not less than the slots.
         let left = usize::try_from(left).map_or(slots, |left| left.min(slots));
-        (left > 0).then_some(left)
+        if left == 0 {
+            return None;
+        }
+        // The waiter has told its end, and will not again; this ring has not.
+        self.waiter.rouse();
+        Some(left)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Models of the protocol: loom runs the crate's own code in every order of its threads' steps, and with every value
-//! that the memory model lets a load return.
+//! that the memory model lets a load return (of the word: where that can matter, see `stale_looks`).
 //!
 //! They are unit tests of the library (see the end of `src/lib.rs`), since they preset and observe the word:
 //!
@@ -11,7 +11,9 @@
 //! besides that every block was freed once, and that nobody touched it afterwards.
 //!
 //! The number that a model gives to [`check`] bounds the preemptions in one execution; `LOOM_MAX_PREEMPTIONS`
-//! overrides it. `-- --nocapture` shows how many executions there were, and how long they took.
+//! overrides it. `-- --nocapture` shows how many executions there were, and how long they took. All models together
+//! take two and a half minutes of a processor; the longest are those of four threads: `semaphore::two_*` and
+//! `semaphore::a_wake_that_meets_a_timeout_is_not_swallowed` (10 to 20 s each), `notify::three_notifiers_*` (15 s).
 //!
 //! What loom cannot see, and these models therefore do not prove: a Relaxed operation that passes a *later* one of the
 //! same thread, if only the order of two read-modify-writes tells. It executes those in program order.

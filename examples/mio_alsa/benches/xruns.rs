@@ -1,12 +1,13 @@
 //! A measurement: does the server have more xruns beside `mio_alsa` than beside a client with an empty callback?
 //!
-//!     cargo test --release -p rt-notify-mio-alsa --test xruns -- --ignored --nocapture
+//!     cargo bench -p rt-notify-mio-alsa --bench xruns
 //!
 //! Each round has a server of its own with two clients: one that counts the server's xruns, and one that takes the same
 //! two ports and does nothing with them, or `mio_alsa`. Foreign load only adds xruns: the best rounds are compared.
 
 #![cfg(target_os = "linux")]
 
+#[path = "../tests/support/mod.rs"]
 mod support;
 
 use std::env;
@@ -74,9 +75,7 @@ fn worker_loop(server: &Server) {
     assert!(frames > u64::from(SECONDS * RATE / 2), "{frames} frames");
 }
 
-#[test]
-#[ignore = "a measurement of a minute"]
-fn the_server_has_no_more_xruns_than_beside_an_empty_callback() {
+fn main() {
     if !can_run() {
         return;
     }

@@ -12,7 +12,7 @@
 //!
 //! The number that a model gives to [`check`] bounds the preemptions in one execution; `LOOM_MAX_PREEMPTIONS`
 //! overrides it. `-- --nocapture` shows how many executions there were, and how long they took. All models together
-//! take two and a half minutes of a processor; the longest are those of four threads: `semaphore::two_*` and
+//! take two and a half to five minutes of a processor; the longest are those of four threads: `semaphore::two_*` and
 //! `semaphore::a_wake_that_meets_a_timeout_is_not_swallowed` (10 to 20 s each), `notify::three_notifiers_*` (15 s).
 //!
 //! What loom cannot see, and these models therefore do not prove: a Relaxed operation that passes a *later* one of the

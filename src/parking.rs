@@ -10,7 +10,7 @@
 
 use std::ptr::{NonNull, null_mut};
 
-use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicPtr, AtomicUsize};
 
 /// The head of every block that is freed by way of the parking list. The block is `repr(C)` and begins with it.
@@ -98,9 +98,8 @@ impl Parking {
     /// Frees every parked block without handles. Not realtime-safe.
     pub(crate) fn sweep(&self) {
         // Ordering: Acquire, pairs with the Release in `park`: the nodes' links are visible. The nodes taken are this
-        // thread's own until it parks them again. Release, so that a `park` that finds the list empty does not cut
-        // the release sequence.
-        let mut taken = self.head.swap(null_mut(), AcqRel);
+        // thread's own until it parks them again.
+        let mut taken = self.head.swap(null_mut(), Acquire);
         while let Some(node) = NonNull::new(taken) {
             // SAFETY: a node on the list is alive, and this thread took it off the list.
             let it = unsafe { node.as_ref() };

@@ -43,6 +43,11 @@ impl Goal {
         Goal { target: n.clamp(1, LIMIT), flush: true }
     }
 
+    /// The bits of the word that stay when it is taken.
+    fn keeps(self) -> u32 {
+        CLOSED | SLEEP | if self.flush { 0 } else { FLUSH }
+    }
+
     pub(crate) fn is_met_by(self, word: Word) -> bool {
         word.count() >= self.target || word.is_closed() || (self.flush && word.is_flushed())
     }
@@ -190,9 +195,8 @@ impl State {
     /// Takes all that is pending, disarms, and returns the word as it was.
     #[inline]
     pub(crate) fn take(&self, goal: Goal) -> Word {
-        let keep = CLOSED | SLEEP | if goal.flush { 0 } else { FLUSH };
         // Ordering: Acquire, pairs with the Release in `notify`, `flush` and `close`.
-        Word(self.word.fetch_and(keep, Acquire))
+        Word(self.word.fetch_and(goal.keeps(), Acquire))
     }
 
     /// Asks to be rung when `goal` is met, if the word still is `seen`. Returns the armed word to sleep on.
@@ -214,7 +218,7 @@ impl State {
     /// Takes all that is pending and asks to be rung at the next notification, in one step. Returns the word as it
     /// was. For a waiter whose descriptor may be in a poller: it is armed whenever it is not looking.
     pub(crate) fn take_and_arm(&self, goal: Goal) -> Word {
-        self.arm_keeping(CLOSED | SLEEP | if goal.flush { 0 } else { FLUSH })
+        self.arm_keeping(goal.keeps())
     }
 
     /// Takes nothing, and asks to be rung at the next notification. Returns the word as it was.

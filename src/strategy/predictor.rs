@@ -165,34 +165,33 @@ impl Predictor {
             let is_met = self.hint.met.is_some_and(|met| expected <= met + learnt);
             expected + learnt > now && !is_met
         });
-        let (expected, margin) = match (self.hint.at, &self.state) {
-            (Some(at), State::Searching(_)) => {
-                (Some(at + self.hint.lag), learnt.min(self.budget.bearable(at - now)))
-            }
-            (Some(at), State::Locked { dll, .. }) => {
-                (Some(at + self.hint.lag), learnt.min(self.budget.bearable(dll.period())))
-            }
-            (None, State::Locked { dll, .. }) => {
-                (Some(dll.next()), learnt.min(self.budget.bearable(dll.period())))
-            }
-            (None, State::Searching(_)) => (None, learnt),
+        let announced = self.hint.at.map(|at| at + self.hint.lag);
+        self.expected = match &self.state {
+            State::Locked { dll, .. } => announced.or(Some(dll.next())),
+            State::Searching(_) => announced,
         };
-        let margin = margin.max(self.margin.least());
-        self.expected = expected;
-        self.plan = match expected {
-            // If its moment has passed, a notification that is late is not worth spinning for.
-            Some(expected) if expected + margin > now => {
-                let from = (expected - margin).max(now);
-                if left < expected - from + margin / 2.0 {
-                    self.over_budget += 1;
-                    Plan::Block
-                } else {
-                    Plan::Spin { from, until: (expected + margin).min(from + left) }
-                }
-            }
-            _ => Plan::Block,
+        // Without a period, what is announced is the only one that is known to come.
+        let interval = self.period().or(self.hint.at.map(|at| at - now));
+        self.plan = match self.expected.zip(interval) {
+            Some((expected, interval)) => self.plan_for(expected, interval, now, left),
+            None => Plan::Block,
         };
         self.plan
+    }
+
+    /// The plan for a notification that is expected then, as one in every `interval`, with so much `left` to spend.
+    fn plan_for(&mut self, expected: f64, interval: f64, now: f64, left: f64) -> Plan {
+        let margin = self.margin.get().min(self.budget.bearable(interval)).max(self.margin.least());
+        if expected + margin <= now {
+            // Its moment has passed: a notification that is late is not worth spinning for.
+            return Plan::Block;
+        }
+        let from = (expected - margin).max(now);
+        if left < expected - from + margin / 2.0 {
+            self.over_budget += 1;
+            return Plan::Block;
+        }
+        Plan::Spin { from, until: (expected + margin).min(from + left) }
     }
 
     /// So long was spent spinning.

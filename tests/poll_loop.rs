@@ -16,7 +16,7 @@ use std::time::Duration;
 use descriptors::{Poller, TRIGGERS, is_readable, posts};
 use rt_notify::{Closed, Notifier, PollLoop, PollWaiter, TryWaitError, Worker};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use stress::{Random, Watchdog, rounds};
+use stress::{Watchdog, rounds, spawn_notifiers};
 use threads::Sleeper;
 
 /// A timeout that nobody waits for.
@@ -149,17 +149,7 @@ fn every_notification_of_several_threads_arrives() {
         let each = rounds(5_000);
         let (notifier, mut waiter) = pair();
         let total = thread::scope(|scope| {
-            for seed in 0..THREADS {
-                let notifier = notifier.clone();
-                scope.spawn(move || {
-                    let mut random = Random::new(seed.into());
-                    for _ in 0..each {
-                        notifier.notify();
-                        random.spin(400);
-                    }
-                });
-            }
-            drop(notifier);
+            spawn_notifiers(scope, notifier, THREADS, each, 400);
             let mut poll_loop = waiter.poll_loop();
             let poller = Poller::new(trigger, poll_loop.fd());
             let mut total = 0;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use mio::{Events, Interest, Poll, Token};
 use programs::{EVENTUALLY, Program, example};
 use rt_notify::{Notifier, PollWaiter, TryWaitError};
-use stress::{GENEROUS, Random, Watchdog, rounds};
+use stress::{GENEROUS, Watchdog, rounds, spawn_notifiers};
 
 const A: Token = Token(1);
 const B: Token = Token(2);
@@ -175,17 +175,7 @@ fn every_notification_arrives_in_a_poll_loop_over_mio() {
             poll.registry().register(&mut waiter, A, Interest::READABLE).unwrap();
         }
         let total = thread::scope(|scope| {
-            for seed in 0..THREADS {
-                let notifier = notifier.clone();
-                scope.spawn(move || {
-                    let mut random = Random::new(seed.into());
-                    for _ in 0..each {
-                        notifier.notify();
-                        random.spin(400);
-                    }
-                });
-            }
-            drop(notifier);
+            spawn_notifiers(scope, notifier, THREADS, each, 400);
             let mut poll_loop = waiter.poll_loop();
             if registers_loop {
                 poll.registry().register(&mut poll_loop, A, Interest::READABLE).unwrap();

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use descriptors::{Poller, TRIGGERS, Trigger, is_readable, posts};
 use rt_notify::{Notifier, PollWaiter, TryWaitError};
-use stress::{GENEROUS, Random, Watchdog, rounds};
+use stress::{GENEROUS, Watchdog, rounds, spawn_notifiers};
 
 /// What a poller that is never told anything waits for.
 const IDLE: Duration = Duration::from_secs(1);
@@ -163,17 +163,7 @@ fn a_poller_that_sleeps_gets_every_notification_of_several_threads() {
         let fd = second(&waiter);
         let poller = Poller::new(trigger, fd.as_fd());
         let total = thread::scope(|scope| {
-            for seed in 0..THREADS {
-                let notifier = notifier.clone();
-                scope.spawn(move || {
-                    let mut random = Random::new(seed.into());
-                    for _ in 0..each {
-                        notifier.notify();
-                        random.spin(200);
-                    }
-                });
-            }
-            drop(notifier);
+            spawn_notifiers(scope, notifier, THREADS, each, 200);
             let mut total = 0;
             loop {
                 assert!(poller.event(None));

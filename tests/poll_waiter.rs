@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use descriptors::{is_readable, posts};
 use rt_notify::{Closed, Notifier, PollWaiter, TryWaitError, Wait, WaitTimeoutError};
 use rustix::time::{ClockId, clock_gettime};
-use stress::{GENEROUS, Random, Watchdog, rounds};
+use stress::{GENEROUS, Watchdog, rounds, spawn_notifiers};
 use threads::Sleeper;
 
 const LONG: Duration = Duration::from_secs(1000);
@@ -135,17 +135,7 @@ fn notifications_of_several_threads_are_all_counted() {
     for (name, wait) in FORMS {
         let (notifier, mut waiter) = pair();
         let total = thread::scope(|scope| {
-            for seed in 0..THREADS {
-                let notifier = notifier.clone();
-                scope.spawn(move || {
-                    let mut random = Random::new(seed.into());
-                    for _ in 0..each {
-                        notifier.notify();
-                        random.spin(200);
-                    }
-                });
-            }
-            drop(notifier);
+            spawn_notifiers(scope, notifier, THREADS, each, 200);
             let mut total = 0;
             while let Ok(n) = wait(&mut waiter) {
                 assert!(n > 0);

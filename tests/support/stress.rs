@@ -3,8 +3,10 @@
 
 use std::io::Write;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
+
+use rt_notify::Notifier;
 
 /// Longer than anything that works takes, on any machine.
 pub(crate) const GENEROUS: Duration = Duration::from_secs(10);
@@ -48,6 +50,28 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
     while !condition() {
         assert!(start.elapsed() < GENEROUS, "waited in vain: {what}");
         thread::yield_now();
+    }
+}
+
+/// Starts so many threads, each of which notifies `each` times, with pauses of up to `pause` turns between.
+///
+/// They have all notifiers: when they are done, the pair is closed.
+pub(crate) fn spawn_notifiers<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    notifier: Notifier,
+    threads: u32,
+    each: u32,
+    pause: u32,
+) {
+    for seed in 0..threads {
+        let notifier = notifier.clone();
+        scope.spawn(move || {
+            let mut random = Random::new(seed.into());
+            for _ in 0..each {
+                notifier.notify();
+                random.spin(pause);
+            }
+        });
     }
 }
 

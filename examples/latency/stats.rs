@@ -1,5 +1,9 @@
 //! The arithmetic: stamps, schedules, gaps and distributions.
 
+#[path = "../support/frame_time.rs"]
+#[allow(dead_code, reason = "the recorder uses the rest")]
+mod frame_time;
+
 use hdrhistogram::Histogram;
 
 /// Longer times count as this one. No run that is watched has a longer one.
@@ -44,9 +48,9 @@ impl Schedule {
 /// How many whole periods the server skipped, from the frame times of two callbacks in a row and the frames of the first.
 #[cfg_attr(not(feature = "jack"), allow(dead_code, reason = "only JACK has frame times"))]
 pub(crate) fn missed_periods(before: u32, frames: u32, now: u32) -> u64 {
-    let skipped = now.wrapping_sub(before.wrapping_add(frames));
     // A server that restarts its frame counter goes backwards: nothing was skipped by that.
-    if frames == 0 || skipped > u32::MAX / 2 { 0 } else { u64::from(skipped / frames) }
+    let skipped = frame_time::ahead(before.wrapping_add(frames), now);
+    skipped.checked_div(frames).unwrap_or(0).into()
 }
 
 /// A distribution of times. Those that would be negative are counted, never recorded.

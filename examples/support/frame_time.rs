@@ -22,7 +22,7 @@ impl FrameClock {
 /// By how much `time` is later than `expected`; 0 if it is earlier.
 ///
 /// Frame times wrap at 2^32, after a day at 48 kHz: what seems to be more than half of that ahead, is behind.
-fn ahead(expected: u32, time: u32) -> u32 {
+pub(crate) fn ahead(expected: u32, time: u32) -> u32 {
     let difference = time.wrapping_sub(expected);
     if difference > u32::MAX / 2 { 0 } else { difference }
 }

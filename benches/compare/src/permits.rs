@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex};
 
 use rt_notify::Semaphore;
 
-use crate::common::posix_sem::Sem;
+use crate::common::posix_sem::{RawSem, Sem};
 use crate::peers::sysv_sem;
 
 /// A counting semaphore.
@@ -42,11 +42,11 @@ impl Permits for Sem {
     }
 
     fn post(&self) {
-        self.post();
+        RawSem::post(self);
     }
 
     fn wait(&self) {
-        self.wait();
+        RawSem::wait(self);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::hint::spin_loop;
 use std::sync::Arc;
 
-use crate::common::posix_sem::Sem;
+use crate::common::posix_sem::{RawSem, Sem};
 use crate::common::role::{Class, Mechanism, Notify, Pending, Wait};
 
 pub(crate) struct SemTrywait;

@@ -5,17 +5,17 @@
 )]
 
 use std::ptr::{NonNull, null_mut};
-use std::sync::Arc;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use crate::common::role::{Class, Mechanism, Notify, Pending, Wait};
+use crate::common::posix_sem::{Handle, RawSem};
+use crate::common::role::{Class, Mechanism, Pending};
 
 const SIZE: usize = size_of::<libc::sem_t>();
 
 pub(crate) struct SharedSem;
 
-struct Sem(NonNull<libc::sem_t>);
+pub(crate) struct Sem(NonNull<libc::sem_t>);
 
 // SAFETY: a `sem_t` is made to be used from several threads at once.
 unsafe impl Send for Sem {}
@@ -44,33 +44,22 @@ impl Drop for Sem {
     }
 }
 
-pub(crate) struct Handle(Arc<Sem>);
+// SAFETY: `new` initialised it, and its memory stays until `self` is dropped.
+unsafe impl RawSem for Sem {
+    #[inline]
+    fn raw(&self) -> *mut libc::sem_t {
+        self.0.as_ptr()
+    }
+}
 
 impl Mechanism for SharedSem {
     const NAME: &'static str = "POSIX sem_t, process-shared";
     const CLASS: Class = Class::Blocking;
     const PENDING: Pending = Pending::EndOneWaitEach;
-    type Notifier = Handle;
-    type Waiter = Handle;
+    type Notifier = Handle<Sem>;
+    type Waiter = Handle<Sem>;
 
-    fn pair() -> Result<(Handle, impl FnOnce() -> Handle + Send), String> {
-        let sem = Arc::new(Sem::new()?);
-        let waiter = Handle(Arc::clone(&sem));
-        Ok((Handle(sem), || waiter))
-    }
-}
-
-impl Notify for Handle {
-    fn notify(&self) {
-        // SAFETY: it is initialised while `self` is there.
-        unsafe { libc::sem_post(self.0.0.as_ptr()) };
-    }
-}
-
-impl Wait for Handle {
-    fn wait(&mut self) -> u64 {
-        // SAFETY: it is initialised while `self` is there. A signal may interrupt it: hence the loop.
-        while unsafe { libc::sem_wait(self.0.0.as_ptr()) } != 0 {}
-        1
+    fn pair() -> Result<(Handle<Sem>, impl FnOnce() -> Handle<Sem> + Send), String> {
+        Ok(Handle::pair(Sem::new()?))
     }
 }

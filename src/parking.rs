@@ -95,16 +95,16 @@ impl Parking {
         }
     }
 
-    /// Frees every parked block without handles. Not realtime-safe.
+    /// Frees every parked block without handles. Not realtime-safe. A panic of an item that is dropped with its block
+    /// passes through; the blocks behind it are parked again.
     pub(crate) fn sweep(&self) {
         // Ordering: Acquire, pairs with the Release in `park`: the nodes' links are visible. The nodes taken are this
         // thread's own until it parks them again.
-        let mut taken = self.head.swap(null_mut(), Acquire);
-        while let Some(node) = NonNull::new(taken) {
+        let head = self.head.swap(null_mut(), Acquire);
+        let mut taken = Taken { parking: self, head };
+        while let Some(node) = taken.next() {
             // SAFETY: a node on the list is alive, and this thread took it off the list.
             let it = unsafe { node.as_ref() };
-            // Ordering: Relaxed; made visible by the swap.
-            taken = it.next.load(Relaxed);
             // Ordering: Acquire, pairs with the Release in `drop_ref`. All changes are read-modify-writes: reading
             // 0 synchronises with every handle's drop.
             if it.refs.load(Acquire) == 0 {
@@ -116,5 +116,81 @@ impl Parking {
                 unsafe { self.park(node) };
             }
         }
+    }
+}
+
+/// The rest of a list that a sweep has taken.
+struct Taken<'p> {
+    parking: &'p Parking,
+    head: *mut Node,
+}
+
+impl Taken<'_> {
+    fn next(&mut self) -> Option<NonNull<Node>> {
+        let node = NonNull::new(self.head)?;
+        // SAFETY: a node on the list is alive, and this thread took it off the list.
+        let it = unsafe { node.as_ref() };
+        // Ordering: Relaxed; made visible by the swap.
+        self.head = it.next.load(Relaxed);
+        Some(node)
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        // Nothing is left, unless the sweep unwinds.
+        while let Some(node) = self.next() {
+            // SAFETY: it came off the list, whole.
+            unsafe { self.parking.park(node) };
+        }
+    }
+}
+
+#[cfg(all(test, not(rt_notify_loom)))]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[repr(C)]
+    struct Block {
+        node: Node,
+        item: Item,
+    }
+
+    /// Panics when it is dropped, if it holds nothing.
+    struct Item(Option<Arc<()>>);
+
+    impl Drop for Item {
+        fn drop(&mut self) {
+            assert!(self.0.is_some(), "planted");
+        }
+    }
+
+    /// Parks a block without handles.
+    fn park(parking: &Parking, item: Item) {
+        unsafe fn free(node: NonNull<Node>) {
+            // SAFETY: it is the first field of the block that was leaked below.
+            drop(unsafe { Box::from_raw(node.cast::<Block>().as_ptr()) });
+        }
+        let block = Box::new(Block { node: Node::new(0, free), item });
+        let node = NonNull::from(Box::leak(block)).cast();
+        // SAFETY: it is leaked, and parked here only.
+        unsafe { parking.park(node) };
+    }
+
+    #[test]
+    fn a_drop_that_panics_costs_no_other_block() {
+        let parking = Parking { head: AtomicPtr::new(null_mut()) };
+        let alive = Arc::new(());
+        park(&parking, Item(Some(Arc::clone(&alive))));
+        park(&parking, Item(None));
+        park(&parking, Item(Some(Arc::clone(&alive))));
+        // The list is a stack: one block is freed before the panic.
+        assert!(catch_unwind(AssertUnwindSafe(|| parking.sweep())).is_err());
+        assert_eq!(Arc::strong_count(&alive), 2);
+        parking.sweep();
+        assert_eq!(Arc::strong_count(&alive), 1);
     }
 }

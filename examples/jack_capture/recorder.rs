@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rt_notify::ring::RtProducer;
 
-use super::frame_time::FrameClock;
+use super::frame_time::{FrameClock, Period};
 use super::frames;
 
 /// Frames that came to callbacks, and frames for which JACK, being late, made none.
@@ -46,7 +46,7 @@ impl Recorder {
 
     /// Records a period that begins at the frame time `time`. `false` once all is recorded.
     pub(crate) fn period<'a>(&mut self, time: u32, frames: u32, input: impl Fn(usize) -> &'a [f32]) -> bool {
-        let left_out = u64::from(self.clock.missing(time, frames)).min(self.left);
+        let left_out = u64::from(self.clock.missing(Period { time, frames })).min(self.left);
         let offered = u64::from(frames).min(self.left - left_out);
         self.left -= left_out + offered;
         self.tally.left_out.fetch_add(left_out, Ordering::Relaxed);

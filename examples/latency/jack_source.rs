@@ -17,7 +17,7 @@ use super::jack_server::{JackServer, ServerName};
 use super::probe::{Probe, Shared};
 use super::run::LOOK_EVERY;
 use super::source::{End, HOW_TO_GET_JACK, Running, Source};
-use super::stats::missed_periods;
+use super::stats::{Period, missed_periods};
 use super::time_base::TimeBase;
 
 /// What closing the client may take while the server lives.
@@ -143,9 +143,9 @@ fn process(
 ) -> impl FnMut(&Client, &ProcessScope) -> Control + Send + 'static {
     let mut last = None;
     move |_, scope| {
-        let (time, frames) = (scope.last_frame_time(), scope.n_frames());
-        if let Some((last_time, last_frames)) = last.replace((time, frames)) {
-            let missed = missed_periods(last_time, last_frames, time);
+        let period = Period { time: scope.last_frame_time(), frames: scope.n_frames() };
+        if let Some(before) = last.replace(period) {
+            let missed = missed_periods(before, period);
             probe.shared.missed.fetch_add(missed, Ordering::Relaxed);
         }
         let next = if probe.takes_hints { next_cycle(scope, base) } else { None };

@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "the recorder uses the rest")]
 mod frame_time;
 
+pub(crate) use frame_time::Period;
 use hdrhistogram::Histogram;
 
 /// Longer times count as this one. No run that is watched has a longer one.
@@ -45,12 +46,10 @@ impl Schedule {
     }
 }
 
-/// How many whole periods the server skipped, from the frame times of two callbacks in a row and the frames of the first.
+/// How many whole periods the server skipped between two callbacks in a row.
 #[cfg_attr(not(feature = "jack"), allow(dead_code, reason = "only JACK has frame times"))]
-pub(crate) fn missed_periods(before: u32, frames: u32, now: u32) -> u64 {
-    // A server that restarts its frame counter goes backwards: nothing was skipped by that.
-    let skipped = frame_time::ahead(before.wrapping_add(frames), now);
-    skipped.checked_div(frames).unwrap_or(0).into()
+pub(crate) fn missed_periods(before: Period, now: Period) -> u64 {
+    now.missing_since(before).checked_div(now.frames).unwrap_or(0).into()
 }
 
 /// A distribution of times. Those that would be negative are counted, never recorded.
@@ -171,12 +170,21 @@ mod tests {
 
     #[test]
     fn missed_periods_are_the_gaps_in_the_frame_time_also_across_its_wrap() {
-        assert_eq!(missed_periods(0, 64, 64), 0);
-        assert_eq!(missed_periods(0, 64, 64 * 4), 3);
-        assert_eq!(missed_periods(u32::MAX - 31, 64, 32 + 64), 1);
-        // 64 to 256 frames by jack_bufsize: the next callback is due 64 frames later
-        assert_eq!(missed_periods(1_000, 64, 1_064), 0);
-        assert_eq!(missed_periods(1_000, 64, 500), 0);
+        let missed = |before, now| {
+            missed_periods(Period { time: before, frames: 64 }, Period { time: now, frames: 64 })
+        };
+        assert_eq!(missed(0, 64), 0);
+        assert_eq!(missed(0, 64 * 4), 3);
+        assert_eq!(missed(u32::MAX - 31, 32 + 64), 1);
+        // A server that restarts its frame counter goes backwards: nothing was skipped by that.
+        assert_eq!(missed(1_000, 500), 0);
+    }
+
+    #[test]
+    fn a_change_of_the_period_misses_none() {
+        let (short, long) = (Period { time: 1_000, frames: 64 }, Period { time: 1_256, frames: 256 });
+        assert_eq!(missed_periods(short, long), 0);
+        assert_eq!(missed_periods(long, Period { time: 1_256 + 64, frames: 64 }), 0);
     }
 
     #[test]

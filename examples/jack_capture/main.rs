@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use jack::{AudioIn, Client, Control, Port, ProcessScope};
+use jack::{AudioIn, Client, Control, Port, PortFlags, ProcessScope};
 use rt_notify::{Priority, Worker, ring};
 
 #[path = "../support/frame_time.rs"]
@@ -26,7 +26,7 @@ mod recorder;
 
 use disk::Saved;
 use jack_client::{Guarded, activate, open};
-use jack_session::{End, Gate, Session, register_ports};
+use jack_session::{End, Gate, Session, find_ports, register_ports};
 use options::{Options, print};
 use recorder::{Recorder, Tally};
 use wav::Recording;
@@ -67,6 +67,7 @@ fn record(options: &Options) -> Result<u8, String> {
 
     // 2. Join the JACK server.
     let client = open(&options.name).map_err(|error| error.to_string())?;
+    find_ports(&client, &options.ports, PortFlags::IS_OUTPUT)?;
     let rate = client.sample_rate();
     let channels = options.channels();
     let (ports, names) = register_ports(&client, "in", AudioIn::default(), channels.into())?;
@@ -78,7 +79,8 @@ fn record(options: &Options) -> Result<u8, String> {
     let frames = options.duration.map_or(u64::MAX, |seconds| options::frames(seconds, rate));
     let recorder = Recorder::new(channels.into(), producer, frames, Arc::clone(&tally));
 
-    // 4. Start the worker that writes the file. It wakes when half of the ring is full.
+    // 4. Start the worker that writes the file. It wakes when half of the ring is full. Only now is an earlier recording
+    // of that name given up: nothing that the user can mistype is left.
     let file = &options.file;
     let recording =
         Recording::create(file, channels, rate).map_err(|error| format!("cannot write {file}: {error}"))?;

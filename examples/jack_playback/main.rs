@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use jack::{AudioOut, Client, Control, Port, ProcessScope};
+use jack::{AudioOut, Client, Control, Port, PortFlags, ProcessScope};
 use rt_notify::ring::{self, Writer};
 use rt_notify::{Notifier, Priority, Worker};
 
@@ -25,7 +25,7 @@ mod player;
 
 use frames::Output;
 use jack_client::{Guarded, activate, open};
-use jack_session::{End, Gate, Session, register_ports};
+use jack_session::{End, Gate, Session, find_ports, register_ports};
 use options::{Options, print};
 use player::{Player, silence};
 use wav::Take;
@@ -72,6 +72,7 @@ fn play(options: &Options) -> Result<u8, String> {
     if client.sample_rate() != rate {
         return Err(format!("{file} has {rate} frames per second, the JACK server {}", client.sample_rate()));
     }
+    find_ports(&client, &options.ports, PortFlags::IS_INPUT)?;
     let (ports, names) = register_ports(&client, "out", AudioOut::default(), channels)?;
     let pairs = names.into_iter().zip(options.ports.iter().cloned()).collect();
 

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-use jack::{AsyncClient, Client, ClientStatus, Control, NotificationHandler, Port, PortSpec, ProcessHandler};
+use jack::{
+    AsyncClient, AudioIn, Client, ClientStatus, Control, NotificationHandler, Port, PortFlags, PortSpec,
+    ProcessHandler,
+};
 use rt_notify::{Notifier, Stopper, WaitTimeoutError, Waiter};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -240,7 +243,7 @@ impl Session {
             for (from, to) in pairs {
                 if let Err(error) = client.as_client().connect_ports_by_name(&from, &to) {
                     close_within(client, &shutdown, CLOSES_WITHIN);
-                    return Err(format!("cannot connect {from} to {to}: {}", reason(&error)));
+                    return Err(format!("cannot connect {from} to {to}: {error}"));
                 }
             }
             Ok(client)
@@ -287,11 +290,17 @@ pub(crate) fn register_ports<S: PortSpec + Copy>(
         .map_err(|error| format!("the JACK server refused a port: {error}"))
 }
 
-fn reason(error: &jack::Error) -> String {
-    match error {
-        jack::Error::PortConnectionError { .. } => {
-            "is there such a port, and is it an audio port?".to_owned()
-        }
-        error => error.to_string(),
+/// Whether the server has all these audio ports, with the direction that `flag` says.
+pub(crate) fn find_ports(client: &Client, names: &[String], flag: PortFlags) -> Result<(), String> {
+    let kind = if flag == PortFlags::IS_OUTPUT { "output" } else { "input" };
+    let is_found = |name: &&String| {
+        client.port_by_name(name).is_some_and(|port| {
+            port.flags().contains(flag)
+                && port.port_type().is_ok_and(|kind| kind == AudioIn::default().jack_port_type())
+        })
+    };
+    match names.iter().find(|name| !is_found(name)) {
+        Some(name) => Err(format!("the JACK server has no audio {kind} port {name}")),
+        None => Ok(()),
     }
 }

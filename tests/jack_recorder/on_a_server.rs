@@ -298,6 +298,8 @@ fn the_server_changes_its_period_and_nothing_is_lost() {
     ended.assert_code(code_as_asked(&ended));
     assert_honest(&ended, &turn.file(), 84_000);
     assert_eq!(ended.value("ring lost "), "0");
+    // A server that stalls reports an xrun.
+    assert!(!had_no_xrun(&ended) || ended.value("jack lost ") == "0", "{}", ended.stdout);
 }
 
 #[test]
@@ -415,14 +417,19 @@ fn a_server_that_is_killed_ends_the_playback() {
 fn what_cannot_be_done_is_one_clear_line_and_exit_code_1() {
     let Some(turn) = Turn::take(64) else { return };
     let slow = turn.directory.file("slow.wav");
+    let ramp = turn.directory.file("ramp.wav");
     write_ramp(&slow, 44_100, 100);
+    write_ramp(&ramp, RATE, 100);
     let (take, nothing) = (turn.file(), turn.directory.file("nothing.wav"));
+    fs::write(&take, "an earlier recording").expect("a writable directory");
     for (program, options, named) in [
         ("jack_capture", format!("--port no:such {take}"), "no:such"),
+        ("jack_capture", format!("--port system:playback_1 {take}"), "output port system:playback_1"),
         ("jack_capture", format!("-n {} {take}", turn.server.name()), "cannot be called"),
         ("jack_capture", String::new(), "which file"),
         ("jack_playback", nothing, "nothing.wav"),
         ("jack_playback", slow.clone(), "44100"),
+        ("jack_playback", format!("--port system:capture_1 {ramp}"), "input port system:capture_1"),
         ("jack_playback", format!("--duration 1 {slow}"), "--duration"),
     ] {
         let ended = Program::start(&mut turn.command(program, &options)).end_within(EVENTUALLY);
@@ -430,6 +437,7 @@ fn what_cannot_be_done_is_one_clear_line_and_exit_code_1() {
         assert!(ended.stderr.contains(named), "{}", ended.stderr);
         assert_eq!((ended.stderr.lines().count(), ended.stdout.as_str()), (1, ""), "{}", ended.stderr);
     }
+    assert_eq!(fs::read_to_string(take).expect("it is still there"), "an earlier recording");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rt_notify::ring::{
     self, ChunkError, PopError, PushError, RtConsumer, RtProducer, WaitForError, WaitForTimeoutError,
 };
-use rt_notify::{Notifier, Periodic, Priority, TryWaitError, Wait, WaitStrategy, Worker};
+use rt_notify::{Notifier, Periodic, Priority, TryWaitError, Wait, WaitStrategy, WaitTimeoutError, Worker};
 
 #[test]
 fn wait_for_returns_what_was_pushed_before() {
@@ -65,6 +65,18 @@ fn a_flush_ends_one_wait_with_what_is_there() {
     let soon = Duration::from_millis(1);
     assert_eq!(reader.wait_for_timeout(5, soon), Err(WaitForTimeoutError::Timeout));
     assert_eq!(reader.slots(), 1, "a timeout consumes nothing");
+}
+
+#[test]
+fn a_flush_is_left_to_the_next_wait_for_by_the_other_waits() {
+    let (mut producer, mut reader) = ring::capture(8);
+    producer.flush();
+    assert_eq!(Wait::wait_timeout(&mut reader, Duration::from_millis(1)), Err(WaitTimeoutError::Timeout));
+    producer.push(1).unwrap();
+    assert_eq!(Wait::wait(&mut reader), Ok(1));
+    assert_eq!(reader.wait_for(2), Ok(1), "the flush ends it");
+    let soon = Duration::from_millis(1);
+    assert_eq!(reader.wait_for_timeout(2, soon), Err(WaitForTimeoutError::Timeout), "once");
 }
 
 #[test]

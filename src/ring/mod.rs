@@ -225,16 +225,6 @@ macro_rules! waiting_end {
                 self.waiting.waiter.stopper()
             }
 
-            /// Waits until there is a slot at least, whatever is flushed.
-            fn some(&mut self, deadline: Option<Instant>) -> Result<u32, WaitForTimeoutError> {
-                loop {
-                    let slots = self.waiting.wait_for(1, deadline, &self.$field)?;
-                    if slots > 0 {
-                        return Ok(saturate(slots));
-                    }
-                }
-            }
-
             /// The waiter, to be polled or tuned. Waiting on it by oneself does no harm: the ring looks at its slots.
             pub fn waiter_mut(&mut self) -> &mut W {
                 &mut self.waiting.waiter
@@ -243,10 +233,11 @@ macro_rules! waiting_end {
 
         impl<T, W: crate::Wait> crate::wait::sealed::Sealed for $type<T, W> {}
 
-        /// Counts are of slots, and at most `u32::MAX`. Waiting for more than the capacity waits for that.
+        /// Counts are of slots, and at most `u32::MAX`. Waiting for more than the capacity waits for that. A flush
+        /// ends `wait_for` and `wait_for_deadline` only, and is left to them by the other waits.
         impl<T, W: crate::Wait> crate::Wait for $type<T, W> {
             fn wait(&mut self) -> Result<u32, crate::Closed> {
-                self.some(None).map_err(|_| crate::Closed)
+                self.waiting.wait(None, &self.$field).map_err(|_| crate::Closed)
             }
 
             fn try_wait(&mut self) -> Result<u32, crate::TryWaitError> {
@@ -254,11 +245,11 @@ macro_rules! waiting_end {
             }
 
             fn wait_timeout(&mut self, timeout: Duration) -> Result<u32, crate::WaitTimeoutError> {
-                self.some(after(timeout)).map_err(without_capacity)
+                self.waiting.wait(after(timeout), &self.$field).map_err(without_capacity)
             }
 
             fn wait_deadline(&mut self, deadline: Instant) -> Result<u32, crate::WaitTimeoutError> {
-                self.some(Some(deadline)).map_err(without_capacity)
+                self.waiting.wait(Some(deadline), &self.$field).map_err(without_capacity)
             }
 
             fn wait_for(&mut self, n: u32) -> Result<u32, crate::Closed> {

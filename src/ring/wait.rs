@@ -81,9 +81,24 @@ impl<W: Wait> Waiting<W> {
             };
         }
     }
-}
 
-impl<W: Wait> Waiting<W> {
+    /// Waits until there is a slot at least. Like a waiter's own `wait` it neither ends by a flush nor consumes it.
+    pub(super) fn wait(
+        &mut self,
+        deadline: Option<Instant>,
+        ring: &impl Slots,
+    ) -> Result<u32, WaitForTimeoutError> {
+        let obeyed = self.flushes;
+        let slots = loop {
+            match self.wait_for(1, deadline, ring) {
+                Ok(0) => {}
+                slots => break slots,
+            }
+        };
+        self.flushes = obeyed;
+        slots.map(saturate)
+    }
+
     /// The slots there are now, if any, and the waiter reset: what is notified from now on wakes.
     pub(super) fn try_wait(&mut self, ring: &impl Slots) -> Result<usize, TryWaitError> {
         if self.waiter.try_wait() == Err(TryWaitError::Closed) {

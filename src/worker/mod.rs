@@ -17,7 +17,8 @@ use crate::{Granted, Stopper};
 /// the worker is [stopped](Worker::stop) or every notifier is gone. What was pending until then is handed out first.
 ///
 /// Dropping a worker stops it and waits for its closure to end. If the closure itself drops the worker, it is
-/// stopped but not waited for.
+/// stopped but not waited for. What the closure returned, or its panic, is dropped unseen; a panic of the result's own
+/// drop passes on.
 ///
 /// The thread has all asynchronous signals blocked from its first instruction on, as have the threads it starts:
 /// handlers of the application never run in it.

@@ -66,6 +66,8 @@ fn set_scheduler(policy: i32, priority: i32) -> io::Result<()> {
 pub(crate) struct Usage {
     pub(crate) cpu_ns: u64,
     pub(crate) switches: u64,
+    /// Those of them that were the thread's own doing: it slept.
+    pub(crate) sleeps: u64,
 }
 
 impl Usage {
@@ -77,6 +79,7 @@ impl Usage {
         Usage {
             cpu_ns: nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
             switches: u64::try_from(usage.ru_nvcsw + usage.ru_nivcsw).unwrap_or(0),
+            sleeps: u64::try_from(usage.ru_nvcsw).unwrap_or(0),
         }
     }
 
@@ -84,6 +87,7 @@ impl Usage {
         Usage {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
             switches: self.switches.saturating_sub(earlier.switches),
+            sleeps: self.sleeps.saturating_sub(earlier.sleeps),
         }
     }
 }

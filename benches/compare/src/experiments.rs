@@ -10,6 +10,7 @@ use crate::load::Load;
 use crate::measure::{burst, floor};
 use crate::registry::{self, Wakeup};
 use crate::results::Table;
+use crate::rings::tables;
 use crate::rounds::{self, Case, Head, Random, Rounds, Sample};
 
 /// How much to measure.
@@ -40,7 +41,7 @@ pub(crate) struct Experiment {
     pub(crate) run: fn(&mut Context) -> Vec<Table>,
 }
 
-pub(crate) const ALL: [Experiment; 10] = [
+pub(crate) const ALL: [Experiment; 12] = [
     Experiment { name: "ping-pong", about: "two threads wake each other in turn", run: ping_pong },
     Experiment { name: "uncontended", about: "notify and wait on one thread", run: uncontended },
     Experiment { name: "notify", about: "how long the notifier is held up", run: notify },
@@ -51,12 +52,14 @@ pub(crate) const ALL: [Experiment; 10] = [
     Experiment { name: "pairs", about: "1 to 1,000 pairs: time, memory, descriptors", run: pairs },
     Experiment { name: "waiters", about: "1 to 64 waiters on a semaphore", run: waiters },
     Experiment { name: "locks", about: "locks, uncontended and contended", run: locks },
+    Experiment { name: "rings", about: "rings and channels at full speed", run: tables::full_speed },
+    Experiment { name: "rings-paced", about: "the same, with a block per period", run: tables::paced },
 ];
 
 const TRIP: &str = "µs per round trip";
 
 impl Context {
-    fn wants(&self, name: &str) -> bool {
+    pub(crate) fn wants(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.mechanisms.is_empty() || self.mechanisms.iter().any(|part| name.contains(&part.to_lowercase()))
     }
@@ -65,7 +68,7 @@ impl Context {
         registry::wakeups().into_iter().filter(|wakeup| self.wants(wakeup.name)).collect()
     }
 
-    fn take(&mut self, head: Head, cases: Vec<Case<'_>>) -> Table {
+    pub(crate) fn take(&mut self, head: Head, cases: Vec<Case<'_>>) -> Table {
         rounds::take(head, cases, self.size.rounds, &mut self.random)
     }
 

@@ -16,6 +16,7 @@ mod permits;
 mod registry;
 mod report;
 mod results;
+mod rings;
 mod rounds;
 mod seed;
 #[cfg(test)]
@@ -59,7 +60,8 @@ fn obey(command: Command) -> Result<(), String> {
             };
             report::write(&run, &out)?;
             let claims = report::claims::check(&run);
-            print(&claims.iter().fold(String::new(), |text, claim| text + &format!("{claim}\n")))
+            let text = claims.iter().fold(String::new(), |text, claim| text + &format!("{claim}\n"));
+            print(&rings::claims::check(&run).iter().fold(text, |text, claim| text + &format!("{claim}\n")))
         }
         Command::Compare { old, new } => print(&diff::report(&Run::read(&old)?, &Run::read(&new)?)),
         Command::Seed { name, options } => {
@@ -105,6 +107,10 @@ fn list() -> String {
     text += "locks:\n";
     text +=
         &registry::mutexes().iter().fold(String::new(), |text, mutex| text + &format!("  {}\n", mutex.name));
+    text += "rings and channels:\n";
+    for ring in rings::registry::all() {
+        text += &format!("  {:10}  {}\n", ring.manner.name(), ring.name);
+    }
     text += "experiments:\n";
     for experiment in experiments::ALL {
         text += &format!("  {:12}  {}\n", experiment.name, experiment.about);

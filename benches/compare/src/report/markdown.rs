@@ -5,9 +5,10 @@ use std::fmt::Write;
 
 use super::{claims, show, standing};
 use crate::results::{Row, Run, Table};
+use crate::rings;
 
-/// The mechanism that the others are given as multiples of.
-const REFERENCE: &str = "rt-notify Waiter";
+/// The mechanism that the others are given as multiples of: the first that the table has.
+const REFERENCES: [&str; 2] = ["rt-notify Waiter", "rt-notify ring"];
 
 /// The whole report. `plots`: title and file name, by table.
 pub(crate) fn report(run: &Run, plots: &[(String, String, String)]) -> String {
@@ -22,6 +23,8 @@ pub(crate) fn report(run: &Run, plots: &[(String, String, String)]) -> String {
     text += &environment(run);
     text += "\n## What the project promises\n\n";
     text += &claims::check(run).iter().fold(String::new(), |text, claim| text + &format!("- {claim}\n"));
+    text +=
+        &rings::claims::check(run).iter().fold(String::new(), |text, claim| text + &format!("- {claim}\n"));
     text += "\n## Where a peer is better\n\n";
     text += &standing::report(run);
     for table in &run.tables {
@@ -43,16 +46,17 @@ pub(crate) fn environment(run: &Run) -> String {
 pub(crate) fn table(table: &Table) -> String {
     let mut head = vec![String::new(), "class".into()];
     head.extend(table.columns.iter().cloned());
-    let reference = table.main_value(REFERENCE).filter(|value| value.median > 0.0);
-    if reference.is_some() {
-        head.push(format!("× {REFERENCE}"));
+    let measured = |name| Some((name, table.main_value(name).filter(|value| value.median > 0.0)?));
+    let reference = REFERENCES.into_iter().find_map(measured);
+    if let Some((name, _)) = reference {
+        head.push(format!("× {name}"));
     }
     let mut rows = Vec::new();
     for (row, value) in table.ranking() {
         let name = if row.ours { format!("**{}**", row.name) } else { row.name.clone() };
         let mut cells = vec![name, row.class.clone()];
         cells.extend(table.columns.iter().map(|column| cell(row, column)));
-        if let Some(reference) = reference {
+        if let Some((_, reference)) = reference {
             cells.push(format!("{:.2}", value.median / reference.median));
         }
         rows.push(cells);

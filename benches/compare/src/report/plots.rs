@@ -36,7 +36,9 @@ pub(crate) fn draw(run: &Run, directory: &Path) -> Result<Vec<(String, String, S
     for table in &run.tables {
         let kind = table.id.split('/').next().unwrap_or_default();
         match kind {
-            "ping-pong" | "uncontended" | "notify" | "locks" if !table.ranking().is_empty() => {
+            "ping-pong" | "uncontended" | "notify" | "locks" | "rings" | "rings-paced"
+                if !table.ranking().is_empty() =>
+            {
                 add(&table.id, &table.title, &|path| draw_bars(path, table))?;
             }
             "period" => {

@@ -6,11 +6,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command, Stdio};
 use std::{env, fs, process};
 
-use super::{Options, RUNS, lines, scaled, table};
+use super::{Options, RUNS, ipc_rings, lines, scaled, table};
 use crate::common::clock;
 use crate::peers::{posix_mq, sysv_mq, unique_name};
 
-const N: u32 = 100_000;
+pub(super) const N: u32 = 100_000;
 const SIZE: usize = 2000;
 
 /// Sends so many messages, and returns the nanoseconds until all have been received.
@@ -33,8 +33,9 @@ pub(super) fn run(options: Options) -> Result<String, String> {
         Ok(send(n)? as f64 * f64::from(N) / n as f64 / 1e9)
     });
     Ok(format!(
-        "100,000 messages of 2,000 bytes, two processes\n\n{}",
-        table(&lines, "System V message queue")
+        "100,000 messages of 2,000 bytes, two processes\n\n{}\n{}",
+        table(&lines, "System V message queue"),
+        ipc_rings::run(options)
     ))
 }
 

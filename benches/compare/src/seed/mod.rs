@@ -4,6 +4,7 @@
 
 mod cpp20;
 mod ipc;
+mod ipc_rings;
 mod lad2006;
 mod mutexes;
 mod pv;
@@ -41,7 +42,11 @@ pub(crate) const ALL: [Seed; 5] = [
     },
     Seed { name: "cpp20", about: "1,000,000 ping-pongs with C++20's means, five runs", run: cpp20::run },
     Seed { name: "pv", about: "1,000,000 and 100,000,000 P/V: POSIX and System V", run: pv::run },
-    Seed { name: "ipc", about: "100,000 messages of 2,000 bytes between two processes", run: ipc::run },
+    Seed {
+        name: "ipc",
+        about: "100,000 messages of 2,000 bytes between two processes, and between two threads",
+        run: ipc::run,
+    },
     Seed { name: "mutexes", about: "500,000 critical sections by each of two threads", run: mutexes::run },
 ];
 

@@ -194,7 +194,7 @@ impl Predictor {
             return Plan::Block;
         }
         let from = (expected - before).max(now);
-        if left < expected - from + before / 2.0 {
+        if left <= expected - from + before / 2.0 {
             self.over_budget += 1;
             return Plan::Block;
         }

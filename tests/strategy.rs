@@ -17,7 +17,7 @@ mod threads;
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -133,6 +133,43 @@ fn counts_are_exact_with_each_strategy_and_each_wait() {
             assert_eq!(total, 2 * each, "{name}, {strategy:?}");
             assert!(stats.largest_pending <= total && stats.largest_pending > 0);
         }
+    }
+}
+
+/// Each comes only once the one before is counted, so that none is made good by the next: with a period, at the edges of
+/// where it is looked for, and anywhere; announced now and then, mostly wrongly.
+#[test]
+fn each_notification_alone_ends_a_wait_whenever_it_comes() {
+    const PERIOD: Duration = Duration::from_micros(300);
+    let _watchdog = Watchdog::new();
+    for (seed, strategy) in strategies().into_iter().enumerate() {
+        let (notifier, waiter) = Notifier::new();
+        let mut waiter = waiter.with_strategy(strategy);
+        let counted = Arc::new(AtomicU32::new(0));
+        let its_counted = counted.clone();
+        let waiting = thread::spawn(move || {
+            while let Ok(n) = waiter.wait() {
+                its_counted.fetch_add(n, Relaxed);
+            }
+        });
+        let mut random = Random::new(seed as u64);
+        let mut due = Instant::now();
+        for n in 0..rounds(1000) {
+            due += match random.below(8) {
+                0..=4 => PERIOD,
+                5 | 6 => PERIOD - 50 * US + random.below(100) * US,
+                _ => random.below(1000) * US,
+            };
+            until("it is due", || Instant::now() >= due);
+            if random.below(4) == 0 {
+                notifier.expect_next(due + random.below(600) * US);
+            }
+            notifier.notify();
+            until("it is counted", || counted.load(Relaxed) > n);
+            due = due.max(Instant::now());
+        }
+        drop(notifier);
+        waiting.join().unwrap();
     }
 }
 
@@ -493,6 +530,41 @@ fn with_an_interval_notifications_make_no_call() {
         assert_eq!(trace.calls(name), "", "{name}");
     }
     assert_eq!(trace.calls("the last drop"), "1 FUTEX_WAKE");
+}
+
+#[test]
+fn while_the_worker_spins_notifications_make_no_call() {
+    if !more_than_one_cpu() {
+        return;
+    }
+    let Some(trace) = trace("while_the_worker_spins_notifications_make_no_call", || {
+        let (notifier, waiter) = Notifier::new();
+        let mut waiter = waiter.with_strategy(WaitStrategy::Spin(LONG));
+        let hits = Arc::new(AtomicU64::new(0));
+        let its_hits = hits.clone();
+        let worker = thread::spawn(move || {
+            while waiter.wait().is_ok() {
+                its_hits.store(waiter.stats().spin_hits, Relaxed);
+            }
+            waiter.stats()
+        });
+        // What it has not yet begun to wait for is no hit.
+        until("it meets some while spinning", || {
+            section("notify", || notifier.notify());
+            section("notify_many", || notifier.notify_many(10));
+            section("flush", || notifier.flush());
+            hits.load(Relaxed) >= 3
+        });
+        drop(notifier);
+        let stats = worker.join().unwrap();
+        assert_eq!((stats.sleeps, stats.rings), (0, 0));
+    }) else {
+        return;
+    };
+    for name in ["notify", "notify_many", "flush"] {
+        let calls = trace.all(name);
+        assert!(!calls.is_empty() && calls.iter().all(String::is_empty), "{name}: {calls:?}");
+    }
 }
 
 /// No number of hits: on a busy machine most predictions fail. But some hold.

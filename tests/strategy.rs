@@ -17,7 +17,7 @@ mod threads;
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -530,41 +530,6 @@ fn with_an_interval_notifications_make_no_call() {
         assert_eq!(trace.calls(name), "", "{name}");
     }
     assert_eq!(trace.calls("the last drop"), "1 FUTEX_WAKE");
-}
-
-#[test]
-fn while_the_worker_spins_notifications_make_no_call() {
-    if !more_than_one_cpu() {
-        return;
-    }
-    let Some(trace) = trace("while_the_worker_spins_notifications_make_no_call", || {
-        let (notifier, waiter) = Notifier::new();
-        let mut waiter = waiter.with_strategy(WaitStrategy::Spin(LONG));
-        let hits = Arc::new(AtomicU64::new(0));
-        let its_hits = hits.clone();
-        let worker = thread::spawn(move || {
-            while waiter.wait().is_ok() {
-                its_hits.store(waiter.stats().spin_hits, Relaxed);
-            }
-            waiter.stats()
-        });
-        // What it has not yet begun to wait for is no hit.
-        until("it meets some while spinning", || {
-            section("notify", || notifier.notify());
-            section("notify_many", || notifier.notify_many(10));
-            section("flush", || notifier.flush());
-            hits.load(Relaxed) >= 3
-        });
-        drop(notifier);
-        let stats = worker.join().unwrap();
-        assert_eq!((stats.sleeps, stats.rings), (0, 0));
-    }) else {
-        return;
-    };
-    for name in ["notify", "notify_many", "flush"] {
-        let calls = trace.all(name);
-        assert!(!calls.is_empty() && calls.iter().all(String::is_empty), "{name}: {calls:?}");
-    }
 }
 
 /// No number of hits: on a busy machine most predictions fail. But some hold.

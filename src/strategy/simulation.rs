@@ -300,6 +300,29 @@ fn a_callback_that_becomes_heavy_and_light_again_is_relocked_within_50_notificat
     }
 }
 
+/// The audio server announces its cycles, not when the callback is done.
+#[test]
+fn the_same_is_relocked_within_50_notifications_if_the_cycles_are_announced() {
+    for (overshoot, period) in [(hardly as fn(&mut Random) -> f64, SHORT), (by_far, SHORT), (hardly, LONG)] {
+        let mut waiter = Waiter::new(Periodic::learn());
+        waiter.overshoot = overshoot;
+        let mut cycle = MS;
+        for takes in [0.02, 0.6, 0.02, 0.3, 0.75, 0.02] {
+            waiter.streak = 0;
+            let mut took = None;
+            for n in 0..1000 {
+                let event = cycle + takes * period + 4.0 * US * waiter.random.exponential();
+                waiter.wait(event, Some(cycle));
+                cycle += period;
+                if waiter.streak == 10 {
+                    took = took.or(Some(n - 9));
+                }
+            }
+            assert!(took.is_some_and(|took| took <= 50), "{took:?} at {takes} of the period");
+        }
+    }
+}
+
 #[test]
 fn several_notifications_at_once_do_not_break_the_lock() {
     let mut waiter = Waiter::new(Periodic::learn());

@@ -99,6 +99,33 @@ fn latency_compares_strategies_on_one_private_server_and_loses_nothing() {
 }
 
 #[test]
+fn latency_disturbed_in_mid_run_goes_through_all_spells_and_loses_nothing() {
+    let Some(_turn) = Turn::take() else { return };
+    let options = "--source jack --seconds 10 --disturb --strategy spin";
+    let ended = Program::start(&mut latency_alone(options)).end_within(EVENTUALLY);
+    ended.assert_code(0);
+    assert_eq!((ended.value("lost "), ended.value("impossible ")), ("0", "0"));
+    assert_eq!(ended.value("counted "), ended.value("callbacks "));
+    if thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) {
+        // A median or never for each spell but freewheeling, and the xruns.
+        let row = ended.stdout.lines().find_map(|line| line.strip_prefix("spin:2000 ")).expect("a row");
+        assert!(!row.contains('-'), "{}", ended.stdout);
+        let cells = row.replace(" / ", "/");
+        assert_eq!(cells.split_whitespace().count(), 7, "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn latency_disturbs_no_server_but_its_own() {
+    let Some(_turn) = Turn::take() else { return };
+    let server = start_server();
+    let ended = on_server(&server, "latency", "--source jack --seconds 10 --disturb").end_within(EVENTUALLY);
+    ended.assert_code(1);
+    assert_one_line(&ended);
+    assert!(ended.stderr.contains("--disturb"), "{}", ended.stderr);
+}
+
+#[test]
 fn latency_behind_a_client_of_random_load_loses_nothing_on_any_backend() {
     let Some(_turn) = Turn::take() else { return };
     let server = start_server();

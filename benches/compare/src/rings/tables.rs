@@ -97,7 +97,8 @@ pub(super) const PACED_COLUMNS: &[&str] = &[
 
 fn paced_table(context: &mut Context, id: &str, what: &str, load: Load) -> Table {
     let plan = paced::Plan {
-        blocks: usize::try_from(context.size.periods * 5).unwrap_or(usize::MAX).max(WANTED + 1),
+        // The reader is to get what it wants every time.
+        blocks: usize::try_from(context.size.periods * 5).unwrap_or(0).next_multiple_of(WANTED),
         capacity: CAPACITY,
         wanted: WANTED,
     };

@@ -4,6 +4,9 @@
 //! prediction, the next one is advanced by the period and b·e, and the period by c·e, where ω = 2π·B·T, b = √2·ω and
 //! c = ω². The bandwidth B is relative to the events' own rate here, so ω is the same whatever the period.
 //!
+//! Where only a bound of an event's time is known, and the expected time violates it, the difference is its error: the
+//! least that it can have been.
+//!
 //! Times are nanoseconds since an epoch that the caller keeps; an `f64` holds them exactly for 104 days.
 
 /// B·T while little is known: half the phase error is gone after about 4 events.
@@ -39,17 +42,15 @@ impl Dll {
     /// The event of the period nearest to `at` came at that moment. Returns how late it was, in [-T/2, T/2].
     pub(super) fn event(&mut self, at: f64) -> f64 {
         let error = self.align(at);
-        let omega = self.omega();
-        self.next += std::f64::consts::SQRT_2 * omega * error + self.period;
-        self.period += omega * omega * error;
+        self.steer(error);
         self.events = self.events.saturating_add(1);
         error
     }
 
-    /// An event came no later than `at`: steers the phase, if it was expected later, but not the period.
+    /// An event came no later than `at`: steers the loop as far as it was expected later.
     pub(super) fn no_later_than(&mut self, at: f64) {
         let error = self.align(at).min(0.0);
-        self.next += std::f64::consts::SQRT_2 * self.omega() * error + self.period;
+        self.steer(error);
     }
 
     /// An event was seen at `at`, and came no earlier than `least`: the same in the other direction. If it was that of a
@@ -58,16 +59,20 @@ impl Dll {
         let error = least - self.next;
         let expected = self.next;
         self.align(at);
-        if self.next <= expected {
-            self.next += std::f64::consts::SQRT_2 * self.omega() * error.max(0.0);
-        }
-        self.next += self.period;
+        let is_of_later = self.next > expected;
+        self.steer(if is_of_later { 0.0 } else { error.max(0.0) });
     }
 
     /// Whatever came before `at` came: the next event to expect is the first after it.
     pub(super) fn skip_to(&mut self, at: f64) {
         let periods = ((at - self.next) / self.period).ceil().max(0.0);
         self.next += periods * self.period;
+    }
+
+    fn steer(&mut self, error: f64) {
+        let omega = self.omega();
+        self.next += std::f64::consts::SQRT_2 * omega * error + self.period;
+        self.period += omega * omega * error;
     }
 
     fn omega(&self) -> f64 {
@@ -98,6 +103,20 @@ mod tests {
         }
         assert!(error.abs() < 100.0, "{error}");
         assert!((dll.period() - period).abs() < 10.0, "{}", dll.period());
+    }
+
+    #[test]
+    fn bounds_that_are_violated_correct_phase_and_period_and_others_nothing() {
+        let mut dll = Dll::new(0.0, 1000.0);
+        dll.no_later_than(900.0);
+        assert!(dll.next() < 2000.0 && dll.period() < 1000.0);
+        let mut dll = Dll::new(0.0, 1000.0);
+        dll.no_earlier_than(1100.0, 1150.0);
+        assert!(dll.next() > 2000.0 && dll.period() > 1000.0);
+        let mut dll = Dll::new(0.0, 1000.0);
+        dll.no_later_than(1100.0);
+        dll.no_earlier_than(1900.0, 2150.0);
+        assert_eq!((dll.next(), dll.period()), (3000.0, 1000.0));
     }
 
     #[test]

@@ -35,8 +35,9 @@ impl Margin {
         (self.quantile * 1.1 + 3_000.0).clamp(self.least, self.most)
     }
 
-    /// So much would have been enough this time.
+    /// So much would have been enough this time. Less than nothing is nothing.
     pub(super) fn needed(&mut self, time: f64) {
+        let time = time.max(0.0);
         let above = time - self.quantile;
         self.quantile = match () {
             () if self.samples < FIRST => self.quantile.max(time),

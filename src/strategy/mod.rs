@@ -91,14 +91,16 @@ impl Periodic {
         Periodic { period: Some(period), ..Periodic::learn() }
     }
 
-    /// How long before the expected moment to wake, and after it to look on: learnt within these bounds, from what
-    /// timer and notifications are late by. The default is 10 µs to 500 µs.
+    /// How long before the expected moment to wake, and after it to look on: each learnt within these bounds, from what
+    /// timers and notifications are late by. The default is 10 µs to 500 µs.
     #[must_use]
     pub fn margin(self, margin: RangeInclusive<Duration>) -> Periodic {
         Periodic { margin, ..self }
     }
 
-    /// The share of one CPU that looking may take, from 0 to 1; beyond it the waiter blocks. The default is 0.05.
+    /// The share of one CPU, from 0 to 1, that being awake in time may take: looking, and the timed wake-ups before it. What
+    /// exceeds it is spared by looking for a shorter time, and by blocking now and then. The default is 0.05. A wait that
+    /// blocks, and what the worker does between its waits, is not included.
     ///
     /// Each waiter has its own share: 20 of them at the default may take a whole CPU.
     #[must_use]

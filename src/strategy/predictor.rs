@@ -2,13 +2,15 @@
 //!
 //! The predictor knows only what the waiter has seen, and when:
 //!
-//! - a notification that came while the waiter was **spinning** came at that moment: it alone steers the loop;
+//! - a notification that came while the waiter was **spinning** came at that moment: it alone steers the loop. If
+//!   something kept the waiter from its CPU meanwhile, most likely the notifier itself, it came at some moment since the
+//!   look before: at the expected one, if that is possible;
 //! - one that **woke** it came a wake-up earlier, some 20–50 µs: fed to the loop it would drag the prediction late, so
 //!   that the next one comes "early" again, for ever;
 //! - one found **pending** at the start of a wait came at any time before.
 //!
 //! So the latter two only bound the moment (censored data): it was before the waiter was to be awake, or, if the waiter
-//! had given up looking, after that. A bound steers the phase as far as it is violated, and never the period.
+//! had given up looking, after that. A bound steers the loop as far as it is violated, and no further.
 //!
 //! It is in one of two states. *Searching*, the waiter blocks, and the intervals between wake-ups are collected until
 //! several agree on a period. *Locked*, the waiter spins over the expected moment; when it has met nothing there for
@@ -28,7 +30,7 @@ const AGREEING: usize = 5;
 const SPREAD: f64 = 0.2;
 /// Misses in a row after which the lock is given up. A hit makes up for half a miss, so that one in three may miss for
 /// good: what hits every second time has half the period, and must be found out.
-const MISSES: u32 = 8;
+const MISSES: u32 = 11;
 /// Periods without a notification after which it is given up at once.
 const DROP_OUT: f64 = 4.0;
 /// The shortest period worth predicting, in least margins: spinning over a good part of it would be spinning for ever.
@@ -54,8 +56,8 @@ pub(super) enum Plan {
 pub(super) enum Seen {
     /// At its start.
     Pending,
-    /// While spinning, which had begun then.
-    Spinning { since: f64 },
+    /// While spinning, which had begun then, and so long after the look before.
+    Spinning { since: f64, blind: f64 },
     /// Woken before it had begun to spin, or without a plan to.
     Woken,
     /// Woken after it had given up spinning.
@@ -65,7 +67,10 @@ pub(super) enum Seen {
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
     state: State,
-    margin: Margin,
+    /// How long before the expected moment to be awake.
+    before: Margin,
+    /// How long after it to look on.
+    after: Margin,
     budget: Budget,
     /// A known period, until it proves wrong.
     known: Option<f64>,
@@ -125,7 +130,8 @@ impl Predictor {
     pub(super) fn new(config: &Periodic) -> Predictor {
         Predictor {
             state: State::Searching(Search::default()),
-            margin: Margin::new(nanos(*config.margin.start()), nanos(*config.margin.end())),
+            before: Margin::new(nanos(*config.margin.start()), nanos(*config.margin.end())),
+            after: Margin::new(nanos(*config.margin.start()), nanos(*config.margin.end())),
             budget: Budget::new(config.max_cpu.into()),
             known: config.period.map(nanos),
             hint: Hint::default(),
@@ -144,7 +150,7 @@ impl Predictor {
     }
 
     pub(super) fn margin(&self) -> f64 {
-        self.margin.get()
+        self.before.get()
     }
 
     pub(super) fn over_budget(&self) -> u64 {
@@ -158,12 +164,12 @@ impl Predictor {
     /// What the wait that begins `now` is to do. `hint` is what `expect_next` announced last.
     pub(super) fn plan(&mut self, now: f64, hint: Option<f64>) -> Plan {
         let left = self.budget.left(now);
-        let learnt = self.margin.get();
+        let after = self.after.get();
         self.hint.at = hint.filter(|at| {
             let expected = at + self.hint.lag;
             // The next announcement may come only after the notification, and the waiter be faster.
-            let is_met = self.hint.met.is_some_and(|met| expected <= met + learnt);
-            expected + learnt > now && !is_met
+            let is_met = self.hint.met.is_some_and(|met| expected <= met + after);
+            expected + after > now && !is_met
         });
         let announced = self.hint.at.map(|at| at + self.hint.lag);
         self.expected = match &self.state {
@@ -181,17 +187,23 @@ impl Predictor {
 
     /// The plan for a notification that is expected then, as one in every `interval`, with so much `left` to spend.
     fn plan_for(&mut self, expected: f64, interval: f64, now: f64, left: f64) -> Plan {
-        let margin = self.margin.get().min(self.budget.bearable(interval)).max(self.margin.least());
-        if expected + margin <= now {
+        let before = self.before.get().min(self.budget.bearable(interval)).max(self.before.least());
+        let after = self.after.get();
+        if expected + after <= now {
             // Its moment has passed: a notification that is late is not worth spinning for.
             return Plan::Block;
         }
-        let from = (expected - margin).max(now);
-        if left < expected - from + margin / 2.0 {
+        let from = (expected - before).max(now);
+        if left < expected - from + before / 2.0 {
             self.over_budget += 1;
             return Plan::Block;
         }
-        Plan::Spin { from, until: (expected + margin).min(from + left) }
+        Plan::Spin { from, until: (expected + after).min(from + left) }
+    }
+
+    /// The sleep until the planned moment took so much CPU time.
+    pub(super) fn woke_up(&mut self, time: f64) {
+        self.budget.woke_up(time);
     }
 
     /// So long was spent spinning.
@@ -226,12 +238,12 @@ impl Predictor {
                     return self.search(at);
                 }
                 match seen {
-                    Seen::Spinning { .. } => {
-                        dll.event(at);
+                    Seen::Spinning { blind, .. } => {
+                        dll.event(probable(dll.next(), at, blind));
                         *doubt = doubt.saturating_sub(1);
                     }
                     // It may have been this period's or an earlier one's: the next to expect is certainly later.
-                    Seen::Pending => dll.skip_to(at + self.margin.get()),
+                    Seen::Pending => dll.skip_to(at + self.after.get()),
                     Seen::Woken => {
                         if !stray {
                             // It came before the waiter was to be awake, whenever it was seen.
@@ -260,7 +272,7 @@ impl Predictor {
     /// Whether it came so early that it is hardly the one that was expected, but one more, such as another thread's: the
     /// one that was expected is still to come. If it was the one after all, there will be more of them.
     fn is_stray(&self, at: f64, seen: Seen) -> bool {
-        seen == Seen::Woken && self.expected.is_some_and(|expected| at < expected - 2.0 * self.margin.get())
+        seen == Seen::Woken && self.expected.is_some_and(|expected| at < expected - 2.0 * self.before.get())
     }
 
     fn lock(&mut self, last: f64, period: f64) {
@@ -272,24 +284,27 @@ impl Predictor {
 
     fn search(&mut self, last: f64) {
         self.known = None;
-        self.margin.reset();
+        self.before.reset();
+        self.after.reset();
         self.hint.lag = 0.0;
         self.state = State::Searching(Search { last: Some(last), ..Search::default() });
     }
 
     fn is_worth_it(&self) -> bool {
-        self.period().is_none_or(|period| period >= (SHORTEST * self.margin.least()).max(SHORTEST_EVER))
+        self.period().is_none_or(|period| period >= (SHORTEST * self.before.least()).max(SHORTEST_EVER))
     }
 
     fn learn_margin(&mut self, at: f64, seen: Seen) {
         let (Plan::Spin { from, until }, Some(expected)) = (self.plan, self.expected) else { return };
         match seen {
-            Seen::Spinning { since } => {
-                // To have been awake in time, with what the timer was late by; or to have looked long enough.
-                let overshoot = since - from;
-                self.margin.needed((expected - at + overshoot).max(at - expected));
+            Seen::Spinning { since, blind } => {
+                let late = probable(expected, at, blind) - expected;
+                // To have been awake in time, with what the timer was late by; and to have looked long enough.
+                self.before.needed(since - from - late);
+                self.after.needed(late);
             }
-            Seen::Woken | Seen::Late => self.margin.missed((until - from) / 2.0),
+            Seen::Woken => self.before.missed(expected - from),
+            Seen::Late => self.after.missed(until - expected),
             Seen::Pending => {}
         }
     }
@@ -297,16 +312,20 @@ impl Predictor {
     /// Of what was announced, if the plan was for that.
     fn learn_lag(&mut self, at: f64, seen: Seen) {
         let (Some(_), Some(expected)) = (self.hint.at, self.expected) else { return };
-        let (error, margin) = (at - expected, self.margin.get());
         let change = match seen {
-            Seen::Spinning { .. } => LAG * error,
+            Seen::Spinning { blind, .. } => LAG * (probable(expected, at, blind) - expected),
             // It came earlier still; but what came much earlier was not what was announced.
-            Seen::Woken => error.clamp(-margin, 0.0),
-            Seen::Late => LAG * margin,
+            Seen::Woken => (at - expected).clamp(-self.before.get(), 0.0),
+            Seen::Late => LAG * self.after.get(),
             Seen::Pending => 0.0,
         };
         self.hint.lag = (self.hint.lag + change).clamp(-MOST_LAG, MOST_LAG);
     }
+}
+
+/// The moment nearest to `expected` that was no later than `at`, and no more than `blind` before it.
+fn probable(expected: f64, at: f64, blind: f64) -> f64 {
+    expected.max(at - blind).min(at)
 }
 
 fn nanos(duration: Duration) -> f64 {

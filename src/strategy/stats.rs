@@ -25,14 +25,14 @@ pub struct WaitStats {
     pub early: u64,
     /// Predicted notifications that came after it had given up spinning.
     pub late: u64,
-    /// Waits for which spinning would have exceeded `max_cpu`.
+    /// Waits that blocked because anything else would have exceeded `max_cpu`.
     pub over_budget: u64,
     /// The largest count that a wait returned: how far the worker was behind.
     pub largest_pending: u32,
-    /// Time spent spinning.
+    /// Time spent spinning, without that for which other threads or the kernel had the CPU.
     pub spinning: Duration,
     /// The period learnt so far, if notifications are periodic.
     pub period: Option<Duration>,
-    /// The present margin of [`WaitStrategy::Periodic`](crate::WaitStrategy::Periodic).
+    /// How long before the expected moment to be awake, as learnt by [`WaitStrategy::Periodic`](crate::WaitStrategy::Periodic).
     pub margin: Option<Duration>,
 }

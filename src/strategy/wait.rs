@@ -6,6 +6,7 @@ use super::{Plan, Predictor, Seen, Spinning, Strategy, WaitStats, WaitStrategy};
 use crate::shared::Shared;
 use crate::state::{Goal, State};
 use crate::sync::{now, spin_loop};
+use crate::sys::sched::cpu_time_of_this_thread;
 
 /// A waiter's strategy, and what it has to remember.
 pub(crate) struct Waiting {
@@ -77,7 +78,7 @@ impl Waiting {
         if let Some(spinning) = &mut self.spinning {
             if spinning.check() {
                 let until = earlier(now().checked_add(long), deadline);
-                if self.stats.spin(state, goal, until, spinning) {
+                if self.stats.spin(state, goal, until, spinning).is_some() {
                     return true;
                 }
             }
@@ -131,6 +132,9 @@ impl Waiting {
     }
 }
 
+/// What takes longer than a look ever does, was another thread's or the kernel's.
+const LONGEST_LOOK: Duration = Duration::from_micros(5);
+
 /// A wait that follows a plan.
 struct Predicted<'a> {
     state: &'a State,
@@ -169,7 +173,9 @@ impl Predicted<'_> {
         if let Plan::Spin { from, until } = plan {
             if from > self.now {
                 let from = earlier(self.instant(from), self.deadline);
+                let used = cpu_time_of_this_thread();
                 let met = stats.sleep(self.state, self.goal, from);
+                predictor.woke_up((cpu_time_of_this_thread() - used).as_secs_f64() * 1e9);
                 if met {
                     stats.early += 1;
                     predictor.met(nanos_since(self.epoch), Seen::Woken);
@@ -178,11 +184,13 @@ impl Predicted<'_> {
             }
             let since = nanos_since(self.epoch);
             let until = earlier(self.instant(until), self.deadline);
+            let before = stats.spinning;
             let met = stats.spin(self.state, self.goal, until, spinning);
             let now = nanos_since(self.epoch);
-            predictor.spun(now - since);
-            if met {
-                predictor.met(now, Seen::Spinning { since });
+            predictor.spun((stats.spinning - before).as_secs_f64() * 1e9);
+            if let Some(blind) = met {
+                let blind = blind.as_secs_f64() * 1e9;
+                predictor.met(now, Seen::Spinning { since, blind });
                 return true;
             }
             seen = Seen::Late;
@@ -231,33 +239,48 @@ impl WaitStats {
         }
     }
 
-    /// Looks, without being armed, until `goal` is met or it is `until`. Tells whether it is met. Gives up before if the
-    /// thread may not spin any more.
-    fn spin(&mut self, state: &State, goal: Goal, until: Option<Instant>, spinning: &mut Spinning) -> bool {
+    /// Looks, without being armed, until `goal` is met or it is `until`. If it is met, tells how long it has not looked
+    /// before. Gives up before if the thread may not spin any more.
+    fn spin(
+        &mut self,
+        state: &State,
+        goal: Goal,
+        until: Option<Instant>,
+        spinning: &mut Spinning,
+    ) -> Option<Duration> {
+        let mut looked = now();
         loop {
             let check = spinning.next_check();
-            if self.look_until(state, goal, earlier(until, check)) {
-                return true;
+            let met = self.look_until(state, goal, earlier(until, check), &mut looked);
+            if met.is_some() {
+                return met;
             }
             // The earlier of the two has passed.
             let over = until.is_some_and(|until| check.is_none_or(|check| until <= check));
             if over || !spinning.check() {
-                return false;
+                return None;
             }
         }
     }
 
-    /// The same in one go.
-    fn look_until(&mut self, state: &State, goal: Goal, until: Option<Instant>) -> bool {
-        let since = now();
+    /// The same in one go. `looked` becomes the time of the last look that met nothing.
+    fn look_until(
+        &mut self,
+        state: &State,
+        goal: Goal,
+        until: Option<Instant>,
+        looked: &mut Instant,
+    ) -> Option<Duration> {
         loop {
             let met = goal.is_met_by(state.look());
             let now = now();
+            let blind = now - *looked;
+            self.spinning += blind.min(LONGEST_LOOK);
             if met || until.is_some_and(|at| now >= at) {
                 self.spin_hits += u64::from(met);
-                self.spinning += now - since;
-                return met;
+                return met.then_some(blind);
             }
+            *looked = now;
             spin_loop();
         }
     }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, getpid, getpriority_process, getrlimit, setpriority_process};
 use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::priority::{Policy, Scheduler, State};
 
@@ -115,6 +116,13 @@ pub(crate) fn blocks_of_this_thread() -> u64 {
     // SAFETY: all zeros, which the call leaves if it fails, are a `rusage` as well.
     let usage = unsafe { usage.assume_init() };
     u64::try_from(usage.ru_nvcsw).unwrap_or(0)
+}
+
+/// How much CPU time the calling thread has used.
+pub(crate) fn cpu_time_of_this_thread() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // It is never negative.
+    Duration::try_from(time).unwrap_or_default()
 }
 
 /// "The calling thread", as wide as a system call's argument.

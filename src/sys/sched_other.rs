@@ -52,6 +52,11 @@ pub(crate) fn rttime_limit() -> Option<Duration> {
     None
 }
 
+/// What the budget of `Periodic` cannot see, it does not charge.
+pub(crate) fn cpu_time_of_this_thread() -> Duration {
+    Duration::ZERO
+}
+
 pub(crate) fn blocks_of_this_thread() -> u64 {
     0
 }

@@ -20,6 +20,8 @@ mod jack_session;
 #[allow(dead_code, reason = "its own tests run here")]
 #[path = "../examples/support/options.rs"]
 mod options;
+#[path = "../examples/support/output.rs"]
+mod output;
 #[path = "../examples/jack_playback/player.rs"]
 mod player;
 #[allow(dead_code, reason = "these programs neither read their input nor are watched asleep")]

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rt_notify::{Notifier, PollWaiter, Semaphore, TryWaitError, Waiter};
+use rt_notify::{Notifier, Periodic, PollWaiter, Semaphore, TryWaitError, WaitStrategy, Waiter};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::role::{Class, Mechanism, Notify, Pending, Wait};
@@ -44,7 +44,41 @@ impl Mechanism for Futex {
     }
 }
 
-/// The waiter looks again and again, and never sleeps.
+/// The waiter expects the next notification a period after the last one, and looks for it.
+pub(crate) struct Predicting;
+
+impl Mechanism for Predicting {
+    const NAME: &'static str = "rt-notify Waiter, Periodic";
+    const CLASS: Class = Class::Blocking;
+    const PENDING: Pending = Pending::EndOneWaitTogether;
+    const OURS: bool = true;
+    type Notifier = Notifier;
+    type Waiter = Waiter;
+
+    fn pair() -> Result<(Notifier, impl FnOnce() -> Waiter + Send), String> {
+        let (notifier, waiter) = Notifier::new();
+        Ok((notifier, || waiter.with_strategy(WaitStrategy::Periodic(Periodic::learn()))))
+    }
+}
+
+/// The waiter looks for as long as it takes.
+pub(crate) struct Spinning;
+
+impl Mechanism for Spinning {
+    const NAME: &'static str = "rt-notify Waiter, Spin";
+    const CLASS: Class = Class::Spinning;
+    const PENDING: Pending = Pending::EndOneWaitTogether;
+    const OURS: bool = true;
+    type Notifier = Notifier;
+    type Waiter = Waiter;
+
+    fn pair() -> Result<(Notifier, impl FnOnce() -> Waiter + Send), String> {
+        let (notifier, waiter) = Notifier::new();
+        Ok((notifier, || waiter.with_strategy(WaitStrategy::Spin(Duration::MAX))))
+    }
+}
+
+/// The waiter looks again and again by `try_wait`.
 pub(crate) struct Spun;
 pub(crate) struct Spinner(Waiter);
 

@@ -18,6 +18,8 @@ mod jack_client;
 mod jack_session;
 #[path = "../support/options.rs"]
 mod options;
+#[path = "../support/output.rs"]
+mod output;
 #[path = "../support/wav.rs"]
 mod wav;
 
@@ -27,7 +29,8 @@ mod recorder;
 use disk::Saved;
 use jack_client::{Guarded, activate, open};
 use jack_session::{End, Gate, Session, find_ports, register_ports};
-use options::{Options, print};
+use options::Options;
+use output::print;
 use recorder::{Recorder, Tally};
 use wav::Recording;
 
@@ -98,7 +101,8 @@ fn record(options: &Options) -> Result<u8, String> {
     let process = Guarded::new(session.ender().stopper(), process(recorder, ports, &session));
     let client = activate(client, session.events(), process).map_err(|error| error.to_string())?;
     let client = session.connect(client, pairs)?;
-    print(&format!("recording        {file}, {channels} channels at {rate} Hz\n"));
+    // A disk that is full for this line may be another than the recording's.
+    let _ = print(&format!("recording        {file}, {channels} channels at {rate} Hz\n"));
     if let Some(why) = worker.granted().shortfall() {
         eprintln!("jack_capture: the disk worker has {}: {why}", worker.granted());
     }
@@ -117,7 +121,7 @@ fn record(options: &Options) -> Result<u8, String> {
     if let Some(message) = &saved.error {
         eprintln!("jack_capture: cannot write {file}: {message}");
     }
-    print(&summary(&saved, &tally, signs.xruns(), rate));
+    print(&summary(&saved, &tally, signs.xruns(), rate))?;
     let end = if saved.error.is_some() { End::WorkerEnded } else { end };
     Ok(end.exit_code(saved.lost, tally.left_out() + signs.xruns()))
 }

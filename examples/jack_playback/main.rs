@@ -18,6 +18,8 @@ mod jack_client;
 mod jack_session;
 #[path = "../support/options.rs"]
 mod options;
+#[path = "../support/output.rs"]
+mod output;
 #[path = "../support/wav.rs"]
 mod wav;
 
@@ -26,7 +28,8 @@ mod player;
 use frames::Output;
 use jack_client::{Guarded, activate, open};
 use jack_session::{End, Gate, Session, find_ports, register_ports};
-use options::{Options, print};
+use options::Options;
+use output::print;
 use player::{Player, silence};
 use wav::Take;
 
@@ -101,7 +104,8 @@ fn play(options: &Options) -> Result<u8, String> {
     let process = Guarded::new(session.ender().stopper(), process(player, ports, &session));
     let client = activate(client, session.events(), process).map_err(|error| error.to_string())?;
     let client = session.connect(client, pairs)?;
-    print(&format!("playing          {file}, {channels} channels at {rate} Hz\n"));
+    // What was played is to be told at the end, at least.
+    let _ = print(&format!("playing          {file}, {channels} channels at {rate} Hz\n"));
     if let Some(why) = worker.granted().shortfall() {
         eprintln!("jack_playback: the disk worker has {}: {why}", worker.granted());
     }
@@ -130,7 +134,7 @@ fn play(options: &Options) -> Result<u8, String> {
         options::seconds(played, rate),
         underruns.items / channels as u64,
         underruns.events,
-    ));
+    ))?;
     Ok(end.exit_code(underruns.items, xruns))
 }
 

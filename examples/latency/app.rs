@@ -1,8 +1,7 @@
 //! From the command line to what is printed and written.
 
 use std::env;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, OpenOptions};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -34,6 +33,9 @@ mod system;
 mod table;
 mod time_base;
 
+#[path = "../support/output.rs"]
+mod output;
+
 #[cfg(feature = "jack")]
 #[path = "../support/jack_client.rs"]
 mod jack_client;
@@ -43,6 +45,7 @@ mod jack_server;
 
 use args::Options;
 use choices::Backend;
+use output::print;
 use rounds::Rounds;
 use source::Source;
 use table::Table;
@@ -56,10 +59,7 @@ pub(crate) fn main() -> ExitCode {
     let args = env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned());
     let outcome = match args::parse(args) {
         Ok(Some(options)) => run(&options),
-        Ok(None) => {
-            print(args::HELP);
-            return ExitCode::SUCCESS;
-        }
+        Ok(None) => print(args::HELP).map(|()| true),
         Err(message) => Err(message),
     };
     match outcome {
@@ -87,7 +87,7 @@ fn run(options: &Options) -> Result<bool, String> {
     // 3. Find something that makes callbacks.
     let mut source = source::open(options)?;
     let description = source.describe();
-    print(&format!("source           {description}\n"));
+    print(&format!("source           {description}\n"))?;
 
     // 4. Measure.
     let (all, success) = if options.compare {
@@ -118,7 +118,11 @@ fn check(options: &Options) -> Result<(), String> {
         }
     }
     for path in options.json.iter().chain(&options.svg) {
-        File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
 }
@@ -128,11 +132,11 @@ fn measure_once(
     source: &mut dyn Source,
     interrupted: &AtomicBool,
 ) -> Result<(Vec<Rounds>, bool), String> {
-    let started = || print(&format!("measuring        for {} s\n", options.seconds));
+    print(&format!("measuring        for {} s\n", options.seconds))?;
     let strategy = options.strategies[0];
-    let outcome = run::measure(options, strategy, source, interrupted, "", started)?;
+    let outcome = run::measure(options, strategy, source, interrupted, "")?;
     outcome.complain();
-    print(&outcome.report.to_string());
+    print(&outcome.report.to_string())?;
     let success = outcome.is_success();
     Ok((vec![Rounds::of(outcome.report)], success))
 }
@@ -144,17 +148,12 @@ fn compare(
 ) -> Result<(Vec<Rounds>, bool), String> {
     let (rounds, seconds) = (options.rounds, options.seconds);
     let strategies = options.strategies.len();
-    print(&format!("measuring        {rounds} rounds of {strategies} strategies, {seconds} s each\n"));
+    print(&format!("measuring        {rounds} rounds of {strategies} strategies, {seconds} s each\n"))?;
     let (all, success) = rounds::compare(options, source, interrupted)?;
     // The same in all rounds, but for what the system grants.
     if let Some(report) = all.iter().flat_map(Rounds::all).next() {
-        print(&format!("audio thread     {}\nworker           {}\n", report.audio_thread, report.worker));
+        print(&format!("audio thread     {}\nworker           {}\n", report.audio_thread, report.worker))?;
     }
-    print(&Table { all: &all, max_steal: options.max_steal }.to_string());
+    print(&Table { all: &all, max_steal: options.max_steal }.to_string())?;
     Ok((all, success))
-}
-
-/// Like `print!`, but a reader that has gone (`| head`) is no reason to panic.
-fn print(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
 }

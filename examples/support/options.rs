@@ -1,9 +1,10 @@
 //! The command line of `jack_capture` and `jack_playback`, and one clear line for what it cannot mean.
 
-use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::str::FromStr;
+
+use super::output::print;
 
 /// Seconds of sound; a day at most, so that no conversion to frames overflows.
 const SECONDS: RangeInclusive<f64> = 0.001..=86_400.0;
@@ -21,10 +22,7 @@ pub(crate) fn run(
     let args = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned());
     let done = match Options::parse(program, known, args) {
         Ok(Some(options)) => body(&options),
-        Ok(None) => {
-            print(help);
-            Ok(0)
-        }
+        Ok(None) => print(help).map(|()| 0),
         Err(message) => Err(message),
     };
     done.map_or_else(
@@ -34,11 +32,6 @@ pub(crate) fn run(
         },
         ExitCode::from,
     )
-}
-
-/// Like `print!`, but a reader that has gone (`| head`) is no reason to panic.
-pub(crate) fn print(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
 }
 
 /// What may be asked for.

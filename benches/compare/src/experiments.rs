@@ -218,16 +218,24 @@ fn burst(context: &mut Context) -> Vec<Table> {
         "system calls of the waiter",
     ];
     let variants = [
-        ("asleep", "1,000 notifications to a waiter that sleeps", burst::Waiter::Asleep),
-        ("busy", "1,000 notifications to a busy waiter, which then takes them", burst::Waiter::Busy),
+        (
+            "asleep",
+            "1,000 notifications to a waiter that sleeps",
+            "System calls are counted in a second burst. A waiter that wakes during the burst takes what there is, and \
+             sleeps again: each of its sleeps costs the notifier a call, so the number depends on how fast it comes back \
+             on the other CPU, from 1 to hundreds.",
+            burst::Waiter::Asleep,
+        ),
+        (
+            "busy",
+            "1,000 notifications to a busy waiter, which then takes them",
+            "System calls are counted in a second burst.",
+            burst::Waiter::Busy,
+        ),
     ];
-    let table = |(id, title, state): (&str, &str, _)| {
-        let head = Head {
-            id: format!("burst/{id}"),
-            title: title.into(),
-            note: "System calls are counted in a second burst.".into(),
-            columns: COLUMNS,
-        };
+    let table = |(id, title, note, state): (&str, &str, &str, _)| {
+        let head =
+            Head { id: format!("burst/{id}"), title: title.into(), note: note.into(), columns: COLUMNS };
         context.table(head, |wakeup| {
             let outcome = wakeup.burst(N, state)?;
             let mut values = vec![

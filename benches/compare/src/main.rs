@@ -25,6 +25,7 @@ mod syscalls;
 mod watchdog;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use cli::{Command, Measure};
@@ -54,6 +55,7 @@ fn obey(command: Command) -> Result<(), String> {
             print(&text)
         }
         Command::Report { out, from, measure } => {
+            report::check_writable(&out)?;
             let run = match from {
                 Some(file) => Run::read(&file)?,
                 None => run(&measure)?,
@@ -75,6 +77,13 @@ fn obey(command: Command) -> Result<(), String> {
 }
 
 fn run(measure: &Measure) -> Result<Run, String> {
+    // Whatever is wrong is to be known before minutes of measuring.
+    if let Some(part) = measure.mechanisms.iter().find(|part| !is_part_of_a_name(part)) {
+        return Err(format!("no mechanism with `{part}` in its name; list tells what there is"));
+    }
+    if let Some(file) = &measure.json {
+        results::check_writable(Path::new(file))?;
+    }
     watchdog::start();
     if let Some(reason) = registry::left_out() {
         eprintln!("{reason}");
@@ -93,6 +102,15 @@ fn run(measure: &Measure) -> Result<Run, String> {
         run.write(file)?;
     }
     Ok(run)
+}
+
+fn is_part_of_a_name(part: &str) -> bool {
+    let part = part.to_lowercase();
+    let names = registry::wakeups().into_iter().map(|wakeup| wakeup.name);
+    let names = names.chain(registry::semaphores().into_iter().map(|sem| sem.name));
+    let names = names.chain(registry::mutexes().into_iter().map(|mutex| mutex.name));
+    let mut names = names.chain(rings::registry::all().into_iter().map(|ring| ring.name));
+    names.any(|name| name.to_lowercase().contains(&part))
 }
 
 fn list() -> String {

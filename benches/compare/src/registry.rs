@@ -129,6 +129,8 @@ pub(crate) fn wakeups() -> Vec<Wakeup> {
     let mut all = vec![
         Wakeup::of::<ours::Futex>(),
         Wakeup::of::<ours::Counting>(),
+        Wakeup::of::<ours::Predicting>(),
+        Wakeup::of::<ours::Spinning>(),
         Wakeup::of::<ours::Spun>(),
         Wakeup::of::<ours::Eventfd>(),
         Wakeup::of::<ours::Pipe>(),

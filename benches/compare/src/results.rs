@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +97,12 @@ impl Table {
         rows.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
         rows
     }
+}
+
+/// Whether the file can be written. What it holds stays.
+pub(crate) fn check_writable(path: &Path) -> Result<(), String> {
+    let file = fs::OpenOptions::new().append(true).create(true).open(path);
+    file.map(drop).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 impl Run {

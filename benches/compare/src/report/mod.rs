@@ -12,11 +12,16 @@ pub(crate) mod standing;
 use std::fs;
 use std::path::Path;
 
-use crate::results::Run;
+use crate::results::{self, Run};
+
+/// Whether a report can be written there.
+pub(crate) fn check_writable(directory: &str) -> Result<(), String> {
+    fs::create_dir_all(directory).map_err(|error| format!("{directory}: {error}"))?;
+    results::check_writable(&Path::new(directory).join("results.json"))
+}
 
 /// Writes `README.md`, `results.json` and the plots into `directory`.
 pub(crate) fn write(run: &Run, directory: &str) -> Result<(), String> {
-    fs::create_dir_all(directory).map_err(|error| format!("{directory}: {error}"))?;
     let path = |name: &str| Path::new(directory).join(name);
     run.write(&path("results.json").to_string_lossy())?;
     let plots = plots::draw(run, Path::new(directory))?;

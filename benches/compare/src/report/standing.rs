@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::show;
 use crate::results::{Row, Run, Table, Value};
 
-/// Reasons that are known: a part of the table's name, a part of the peer's, and why.
+/// Reasons that come to mind, from how the peers work: a part of the table's name, a part of the peer's, and why.
 const REASONS: [(&str, &str, &str); 19] = [
     (
         "",
@@ -63,7 +63,8 @@ const REASONS: [(&str, &str, &str); 19] = [
 pub(crate) fn report(run: &Run) -> String {
     let mut text = String::from(
         "By the first column of each table and within a class; better means that the whole interval is below that of \
-         the best of ours.\n\n",
+         the best of ours. Why that is so, was not measured: the reasons given are likely ones, from how the peers \
+         work.\n\n",
     );
     let mut found = 0;
     for table in &run.tables {
@@ -72,7 +73,7 @@ pub(crate) fn report(run: &Run) -> String {
             let fits =
                 |(id, part, _): &&(&str, &str, &str)| table.id.contains(id) && peer.name.contains(part);
             let reason = REASONS.iter().find(fits).map_or("", |(_, _, why)| why);
-            let colon = if reason.is_empty() { "" } else { ": " };
+            let colon = if reason.is_empty() { "" } else { "; likely: " };
             let _ = writeln!(
                 text,
                 "- {}: {} {} against {} of {}{colon}{reason}",

@@ -19,6 +19,9 @@ mod choices;
 #[path = "../examples/latency/load.rs"]
 mod load;
 #[allow(dead_code, reason = "only its tests are wanted")]
+#[path = "../examples/latency/relock.rs"]
+mod relock;
+#[allow(dead_code, reason = "only its tests are wanted")]
 #[path = "../examples/latency/stats.rs"]
 mod stats;
 #[allow(dead_code, reason = "only its tests are wanted")]

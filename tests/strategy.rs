@@ -136,6 +136,43 @@ fn counts_are_exact_with_each_strategy_and_each_wait() {
     }
 }
 
+/// Each comes only once the one before is counted, so that none is made good by the next: with a period, at the edges of
+/// where it is looked for, and anywhere; announced now and then, mostly wrongly.
+#[test]
+fn each_notification_alone_ends_a_wait_whenever_it_comes() {
+    const PERIOD: Duration = Duration::from_micros(300);
+    let _watchdog = Watchdog::new();
+    for (seed, strategy) in strategies().into_iter().enumerate() {
+        let (notifier, waiter) = Notifier::new();
+        let mut waiter = waiter.with_strategy(strategy);
+        let counted = Arc::new(AtomicU32::new(0));
+        let its_counted = counted.clone();
+        let waiting = thread::spawn(move || {
+            while let Ok(n) = waiter.wait() {
+                its_counted.fetch_add(n, Relaxed);
+            }
+        });
+        let mut random = Random::new(seed as u64);
+        let mut due = Instant::now();
+        for n in 0..rounds(1000) {
+            due += match random.below(8) {
+                0..=4 => PERIOD,
+                5 | 6 => PERIOD - 50 * US + random.below(100) * US,
+                _ => random.below(1000) * US,
+            };
+            until("it is due", || Instant::now() >= due);
+            if random.below(4) == 0 {
+                notifier.expect_next(due + random.below(600) * US);
+            }
+            notifier.notify();
+            until("it is counted", || counted.load(Relaxed) > n);
+            due = due.max(Instant::now());
+        }
+        drop(notifier);
+        waiting.join().unwrap();
+    }
+}
+
 #[test]
 fn absurd_configurations_count_exactly_and_end() {
     let _watchdog = Watchdog::new();

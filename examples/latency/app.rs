@@ -15,6 +15,8 @@ mod clock;
 #[path = "../support/curves.rs"]
 mod curves;
 #[cfg(feature = "jack")]
+mod disturb;
+#[cfg(feature = "jack")]
 mod jack_load;
 #[cfg(feature = "jack")]
 mod jack_source;
@@ -24,6 +26,8 @@ mod load;
 mod mio_ear;
 mod plot;
 mod probe;
+mod relock;
+mod relock_table;
 mod report;
 mod rounds;
 mod run;
@@ -46,6 +50,7 @@ mod jack_server;
 use args::Options;
 use choices::Backend;
 use output::print;
+use relock_table::RelockTable;
 use rounds::Rounds;
 use source::Source;
 use table::Table;
@@ -95,6 +100,10 @@ fn run(options: &Options) -> Result<bool, String> {
     } else {
         measure_once(options, &mut *source, &interrupted)?
     };
+
+    if options.disturb {
+        print(&RelockTable(&all).to_string())?;
+    }
 
     // 5. Keep what was asked for.
     if let Some(path) = &options.json {

@@ -23,6 +23,9 @@ cargo run --release [--features jack,mio] --example latency -- [OPTIONS]
   --load PERCENT            other work, for a random time from 0 to twice that share of a period: on JACK, a client
                             in front of ours does it in each cycle; beside the clock, a thread with nice 0 does it
                             once per period, on any CPU. 1 to 50 [none]
+  --disturb                 on a private JACK server: in mid-run the callback takes 60 % of the period for a while, the
+                            period is 16 times as long for another, and then the server freewheels. Says how many
+                            notifications it took to find the rest while spinning again. Needs --source jack
 
   --backend B               what the worker sleeps on [futex]:
       futex                 a Waiter
@@ -59,6 +62,10 @@ const ROUNDS: RangeInclusive<u32> = 1..=1_000;
 const CPU: RangeInclusive<usize> = 0..=1_023;
 /// Twice as much is a whole period.
 const LOAD: RangeInclusive<u32> = 1..=50;
+/// For more than 50 of the long periods.
+const DISTURBED_SECONDS: u32 = 10;
+/// 16 times as much is the longest that JACK knows.
+const DISTURBED_PERIOD: u32 = 512;
 const STEAL: RangeInclusive<u32> = 0..=100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +85,7 @@ pub(crate) struct Options {
     pub(crate) cpu: Option<usize>,
     /// A share of the period in percent.
     pub(crate) load: Option<u32>,
+    pub(crate) disturb: bool,
     pub(crate) backend: Backend,
     /// At least one.
     pub(crate) strategies: Vec<Strategy>,
@@ -100,6 +108,7 @@ impl Default for Options {
             priority: Priority::Nice(-20),
             cpu: None,
             load: None,
+            disturb: false,
             backend: Backend::Futex,
             strategies: Vec::new(),
             compare: false,
@@ -124,6 +133,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Option<Opt
             ("--help" | "-h", None) => return Ok(None),
             ("--compare", None) => {
                 options.compare = true;
+                continue;
+            }
+            ("--disturb", None) => {
+                options.disturb = true;
                 continue;
             }
             _ => {}
@@ -157,6 +170,15 @@ fn complete(mut options: Options) -> Result<Options, String> {
     let waits_by_choice = options.compare || !options.strategies.is_empty();
     if waits_by_choice && options.backend != Backend::Futex {
         return Err(format!("--strategy and --compare need --backend futex, not {}", options.backend));
+    }
+    if options.disturb && options.source != SourceChoice::Jack {
+        return Err("--disturb needs --source jack".into());
+    }
+    if options.disturb && options.seconds < DISTURBED_SECONDS {
+        return Err(format!("--disturb needs --seconds {DISTURBED_SECONDS} or more"));
+    }
+    if options.disturb && options.period > DISTURBED_PERIOD {
+        return Err(format!("--disturb needs --period {DISTURBED_PERIOD} or less"));
     }
     if options.strategies.is_empty() {
         options.strategies = default;
@@ -242,6 +264,12 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_disturbed_if_that_is_asked_for() {
+        assert!(parse_words("--source jack --disturb --seconds 10").unwrap().unwrap().disturb);
+        assert!(!parse_words("--source jack --seconds 10").unwrap().unwrap().disturb);
+    }
+
+    #[test]
     fn every_kind_of_priority_is_understood() {
         let priority = |value| parse_words(&format!("--priority {value}")).unwrap().unwrap().priority;
         assert!(matches!(priority("nice:-20"), Priority::Nice(-20)));
@@ -283,6 +311,10 @@ mod tests {
             ("--rounds 0", "--rounds"),
             ("--max-steal 101", "--max-steal"),
             ("--json", "--json"),
+            ("--disturb --seconds 10", "--source jack"),
+            ("--source jack --disturb", "--seconds"),
+            ("--source jack --disturb --seconds 10 --period 1024", "--period"),
+            ("--disturb=yes", "--disturb=yes"),
         ] {
             let message = parse_words(line).unwrap_err();
             assert!(message.contains(named) && message.lines().count() == 1, "{line}: {message}");

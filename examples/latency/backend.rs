@@ -63,6 +63,14 @@ pub(crate) enum Tally {
 }
 
 impl Tally {
+    /// Those that a waiter met while spinning.
+    pub(crate) fn spin_hits(&self) -> u64 {
+        match self {
+            Tally::Exact(stats) => stats.spin_hits,
+            Tally::AtMost(_) => 0,
+        }
+    }
+
     pub(crate) fn rings(&self) -> u64 {
         match self {
             Tally::Exact(stats) => stats.rings,

@@ -11,9 +11,11 @@ use jack::{
 
 use super::args::Options;
 use super::backend::Stop;
+use super::disturb::{Disturbance, Mode, Spells};
 use super::jack_client::{Guarded, OpenError, Shutdown, StopWorker, activate, close_within, open};
 use super::jack_load::Upstream;
 use super::jack_server::{JackServer, ServerName};
+use super::load::work_for;
 use super::probe::{Probe, Shared};
 use super::run::LOOK_EVERY;
 use super::source::{End, HOW_TO_GET_JACK, Running, Source};
@@ -31,6 +33,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 pub(crate) struct JackSource {
     seconds: u32,
     load: Option<u32>,
+    disturb: bool,
     /// What it says of itself, and its clients' priority, while it lives.
     description: String,
     priority: Option<u8>,
@@ -44,6 +47,9 @@ impl JackSource {
     /// The error is the reason why there is no server to measure with.
     pub(crate) fn open(options: &Options) -> Result<Self, String> {
         match open(CLIENT_NAME) {
+            Ok(_) if options.disturb => {
+                Err("a JACK server is running: --disturb needs one of its own, which nobody else uses".into())
+            }
             Ok(client) => Ok(JackSource::new(options, client, None)),
             Err(OpenError::NoServer) if JackServer::is_installed() => {
                 let server = ServerName::claim()
@@ -68,8 +74,8 @@ impl JackSource {
         };
         let description = format!("{kind}, {} frames at {} Hz", client.buffer_size(), client.sample_rate());
         let priority = client_priority(&client);
-        let Options { seconds, load, .. } = *options;
-        JackSource { seconds, load, description, priority, client: Some(client), _server: server }
+        let Options { seconds, load, disturb, .. } = *options;
+        JackSource { seconds, load, disturb, description, priority, client: Some(client), _server: server }
     }
 }
 
@@ -109,18 +115,22 @@ impl Source for JackSource {
         let input = input.map_err(|error| error.to_string())?;
         let shared = Arc::clone(&probe.shared);
         let gone = Arc::new(Shutdown::default());
-        let events = Events { shared: Arc::clone(&shared), gone: Arc::clone(&gone) };
+        let mode = Arc::new(Mode::default());
+        let events = Events { shared: Arc::clone(&shared), gone: Arc::clone(&gone), mode: Arc::clone(&mode) };
+        let spells = Spells::new(Arc::clone(&mode), client.sample_rate());
         // Both are the monotonic clock here, but JACK does not say so everywhere.
         let base = TimeBase::read(|| client.time().saturating_mul(1_000));
-        let process = Guarded::new(stop_worker.clone(), process(probe, base));
+        let process = Guarded::new(stop_worker.clone(), process(probe, base, spells));
         let client = activate(client, events, process).map_err(|error| error.to_string())?;
         let start = |percent| Upstream::start(percent, input, stop_worker);
         let load = self.load.map(start).transpose()?;
         let length = Duration::from_secs(self.seconds.into());
+        let disturbance = self.disturb.then(|| Disturbance::start(length, mode)).transpose()?;
         let now = Instant::now();
         Ok(Box::new(RunningJack {
             client,
             load,
+            disturbance,
             shared,
             gone,
             over: now + length,
@@ -140,6 +150,7 @@ impl StopWorker for Stop {
 fn process(
     mut probe: Probe,
     base: TimeBase,
+    mut spells: Spells,
 ) -> impl FnMut(&Client, &ProcessScope) -> Control + Send + 'static {
     let mut last = None;
     move |_, scope| {
@@ -148,6 +159,9 @@ fn process(
             let missed = missed_periods(before, period);
             probe.shared.missed.fetch_add(missed, Ordering::Relaxed);
         }
+        let (spell, work) = spells.callback(period.frames);
+        probe.spell = spell;
+        work_for(work);
         let next = if probe.takes_hints { next_cycle(scope, base) } else { None };
         probe.callback(None, next);
         Control::Continue
@@ -164,6 +178,7 @@ fn next_cycle(scope: &ProcessScope, base: TimeBase) -> Option<Instant> {
 struct Events {
     shared: Arc<Shared>,
     gone: Arc<Shutdown>,
+    mode: Arc<Mode>,
 }
 
 impl NotificationHandler for Events {
@@ -171,6 +186,11 @@ impl NotificationHandler for Events {
     #[allow(unsafe_code, reason = "rust-jack declares it so: this may run like a signal handler")]
     unsafe fn shutdown(&mut self, _: ClientStatus, _: &str) {
         self.gone.has_begun();
+    }
+
+    /// The server waits for this before it goes on in the other mode.
+    fn freewheel(&mut self, _: &Client, on: bool) {
+        self.mode.set_freewheeling(on);
     }
 
     fn xrun(&mut self, _: &Client) -> Control {
@@ -182,6 +202,7 @@ impl NotificationHandler for Events {
 struct RunningJack<P: 'static> {
     client: AsyncClient<Events, P>,
     load: Option<Upstream>,
+    disturbance: Option<Disturbance>,
     shared: Arc<Shared>,
     gone: Arc<Shutdown>,
     over: Instant,
@@ -213,7 +234,8 @@ impl<P: ProcessHandler + Send + 'static> Running for RunningJack<P> {
     fn close(self: Box<Self>) -> bool {
         let gone = self.gone.came() || self.silent > SILENCE;
         let limit = if gone { DEAD_CLOSES_WITHIN } else { CLOSES_WITHIN };
-        let closed = close_within(self.client, &self.gone, limit);
+        let went_as_planned = self.disturbance.is_none_or(|disturbance| disturbance.close_within(limit));
+        let closed = close_within(self.client, &self.gone, limit) && went_as_planned;
         self.load.is_none_or(|load| load.close_within(limit)) && closed
     }
 }

@@ -18,6 +18,7 @@ pub(crate) fn text(options: &Options, source: &str, all: &[Rounds]) -> String {
         "worker_priority": format!("{:?}", options.priority),
         "worker_cpu": options.cpu,
         "load_percent": options.load,
+        "disturbed": options.disturb,
         "max_steal_percent": options.max_steal,
         "strategies": strategies,
     });
@@ -49,6 +50,7 @@ fn round(report: &Report, used: bool) -> Value {
         "unmeasured": figures.unmeasured,
         "rings_per_notification": report.rings_per_notification(),
         "worker_cpu_share": report.worker_cpu(),
+        "locked_after": figures.relock.after(),
         "wait_stats": wait_stats(&figures.tally),
         "notify": times(&figures.notify),
         "wake_up": times(&figures.wake_up),

@@ -23,10 +23,7 @@ impl RandomLoad {
 
     /// One period's work. `period` is in nanoseconds.
     pub(crate) fn work(&mut self, period: u64) {
-        let until = now().saturating_add(self.draw(period));
-        while now() < until {
-            spin_loop();
-        }
+        work_for(self.draw(period));
     }
 
     fn draw(&mut self, period: u64) -> u64 {
@@ -36,6 +33,14 @@ impl RandomLoad {
         self.random ^= self.random << 17;
         let most = period.saturating_mul(u64::from(2 * self.percent)) / 100;
         self.random % (most + 1)
+    }
+}
+
+/// Works for so many nanoseconds. Realtime-safe.
+pub(crate) fn work_for(nanos: u64) {
+    let until = now().saturating_add(nanos);
+    while now() < until {
+        spin_loop();
     }
 }
 

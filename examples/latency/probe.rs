@@ -1,11 +1,13 @@
 //! The two ends of the measurement: what the audio thread leaves behind, and what the worker makes of it.
 
 use std::iter;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::backend::{Bell, Ear, Tally};
+use super::relock::{Met, Relock};
 use super::stats::Times;
 use super::system::{now, thread_cpu_time};
 
@@ -35,6 +37,7 @@ struct Slot {
     called: AtomicU64,
     /// How long `notify()` took in the callback before: of this one it is known only once it is too late to tell.
     last_notify: AtomicU64,
+    spell: AtomicU64,
 }
 
 // Ordering: Relaxed throughout this file. Notify and wait order the slots; the counters stand for nothing else.
@@ -82,13 +85,15 @@ pub(crate) struct Probe {
     /// Whether the worker makes use of what the source knows about its next callback.
     pub(crate) takes_hints: bool,
     pub(crate) shared: Arc<Shared>,
+    /// Of what kind the callbacks are: one more whenever that changes.
+    pub(crate) spell: u64,
     number: u64,
     last_notify: u64,
 }
 
 impl Probe {
     pub(crate) fn new(bell: Bell, takes_hints: bool, shared: Arc<Shared>) -> Self {
-        Probe { bell, takes_hints, shared, number: 0, last_notify: 0 }
+        Probe { bell, takes_hints, shared, spell: 0, number: 0, last_notify: 0 }
     }
 
     /// One callback, which was due at `due` if its source has a schedule. `next` is when the next one will come, as far
@@ -100,6 +105,7 @@ impl Probe {
         }
         let slot = self.shared.slot(self.number);
         slot.last_notify.store(self.last_notify, Ordering::Relaxed);
+        slot.spell.store(self.spell, Ordering::Relaxed);
         self.number += 1;
         self.shared.notified.store(self.number, Ordering::Relaxed);
 
@@ -127,6 +133,8 @@ pub(crate) struct Figures {
     pub(crate) from_due: Times,
     /// `notify()` itself, with one reading of the clock.
     pub(crate) notify: Times,
+    /// How soon it met them without a ring.
+    pub(crate) relock: Relock,
     /// Up to the last notification.
     pub(crate) tally: Tally,
     /// Between the first and the last notification, in nanoseconds.
@@ -148,6 +156,7 @@ impl Figures {
             wake_up: Times::new()?,
             from_due: Times::new()?,
             notify: Times::new()?,
+            relock: Relock::default(),
             tally: Tally::AtMost(0),
             time: Spent::default(),
         })
@@ -165,21 +174,23 @@ impl Figures {
             // it writes next.
             let start = counted.max(end.saturating_sub(SLOTS as u64 / 2));
             self.unmeasured += start - counted;
+            // Now, not at the end: the close rings too, and comes when no period says so.
+            let before = mem::replace(&mut self.tally, ear.tally());
+            let met = how_met(&before, &self.tally);
             for number in start..end {
-                self.measure(number, shared.slot(number), woken);
+                self.measure(number, shared.slot(number), woken, met);
             }
             counted = end;
             shared.counted.store(counted, Ordering::Relaxed);
             let cpu = thread_cpu_time();
             let (began, began_cpu) = *began.get_or_insert((woken, cpu));
             self.time = Spent { total: woken.saturating_sub(began), cpu: cpu.saturating_sub(began_cpu) };
-            // Now, not at the end: the close rings too, and comes when no period says so.
-            self.tally = ear.tally();
         }
         self
     }
 
-    fn measure(&mut self, number: u64, slot: &Slot, woken: u64) {
+    fn measure(&mut self, number: u64, slot: &Slot, woken: u64, met: Met) {
+        self.relock.notification(slot.spell.load(Ordering::Relaxed), met);
         self.wake_up.record_between(slot.called.load(Ordering::Relaxed), woken);
         let due = slot.due.load(Ordering::Relaxed);
         if due > 0 {
@@ -188,5 +199,16 @@ impl Figures {
         if number > 0 {
             self.notify.record(slot.last_notify.load(Ordering::Relaxed));
         }
+    }
+}
+
+/// How the wait between these two met its notifications.
+fn how_met(before: &Tally, after: &Tally) -> Met {
+    if after.spin_hits() > before.spin_hits() {
+        Met::Spinning
+    } else if after.rings() > before.rings() {
+        Met::ByRing
+    } else {
+        Met::Pending
     }
 }

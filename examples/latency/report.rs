@@ -41,6 +41,11 @@ impl Report {
         ratio(cpu, total)
     }
 
+    /// Whether the worker's strategy ever looks without sleeping.
+    pub(crate) fn spins(&self) -> bool {
+        matches!(self.figures.tally, Tally::Exact(stats) if !stats.spinning.is_zero())
+    }
+
     /// The share of all CPU time that the hypervisor withheld; 0 where the kernel does not tell.
     pub(crate) fn steal_share(&self) -> f64 {
         self.steal.map_or(0.0, |(steal, total)| if total > 0.0 { steal / total } else { 0.0 })
@@ -49,7 +54,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Figures { waits, unmeasured, wake_up, from_due, notify, tally, time } = &self.figures;
+        let Figures { waits, unmeasured, wake_up, from_due, notify, tally, time, relock: _ } = &self.figures;
         let coalesced = self.counted.saturating_sub(*waits);
         writeln!(f, "audio thread     {}", self.audio_thread)?;
         writeln!(f, "worker           {}", self.worker)?;

@@ -85,6 +85,8 @@ pub(super) struct Predictor {
 #[derive(Clone, Debug, Default)]
 struct Hint {
     heard: Heard,
+    /// The latest, past or future.
+    latest: Option<f64>,
     /// The moment that the present plan is for.
     at: Option<f64>,
     /// When a notification was met last.
@@ -165,6 +167,7 @@ impl Predictor {
     pub(super) fn plan(&mut self, now: f64, hint: Option<f64>) -> Plan {
         let left = self.budget.left(now);
         let after = self.after.get();
+        self.hint.latest = hint;
         self.hint.at = hint.filter(|at| {
             let expected = at + self.hint.lag;
             // The next announcement may come only after the notification, and the waiter be faster.
@@ -194,7 +197,7 @@ impl Predictor {
             return Plan::Block;
         }
         let from = (expected - before).max(now);
-        if left < expected - from + before / 2.0 {
+        if left <= expected - from + before / 2.0 {
             self.over_budget += 1;
             return Plan::Block;
         }
@@ -277,6 +280,11 @@ impl Predictor {
 
     fn lock(&mut self, last: f64, period: f64) {
         self.state = State::Locked { dll: Dll::new(last, period), doubt: 0 };
+        if let Some(announced) = self.hint.latest {
+            // A callback may take most of its cycle; it may also be announced a little too late.
+            let lag = last - announced;
+            self.hint.lag = lag - (lag / period + 0.25).floor() * period;
+        }
         if !self.is_worth_it() {
             self.search(last);
         }

@@ -6,7 +6,7 @@ use super::show;
 use crate::results::{Row, Run, Table, Value};
 
 /// Reasons that come to mind, from how the peers work: a part of the table's name, a part of the peer's, and why.
-const REASONS: [(&str, &str, &str); 16] = [
+const REASONS: [(&str, &str, &str); 19] = [
     (
         "",
         "mio Waker",
@@ -50,6 +50,13 @@ const REASONS: [(&str, &str, &str); 16] = [
         "C++20",
         "its waiter looks and yields before it sleeps, so notifiers find it asleep less often",
     ),
+    ("rings/", "rtrb, spun", "tells nobody: a plain store where ours adds to a counter"),
+    (
+        "rings/",
+        "channel",
+        "its two sides copy whole messages, and its reader looks and yields before it sleeps",
+    ),
+    ("rings-paced", "", "it wakes its reader for every block, so that the CPU never falls asleep deeply"),
     ("notifiers", "", "its two sides meet on one cache line less often than at a counter"),
 ];
 

@@ -56,6 +56,10 @@ pub(crate) fn run<R: Ring, const N: usize>(plan: Plan) -> Result<Outcome, String
             for number in 0..plan.messages {
                 fill(&mut message, number);
                 while !writer.write(&message) {
+                    // Ordering: Relaxed; sooner or later.
+                    if over.load(Relaxed) {
+                        return Err("the reader has ended before the writer".into());
+                    }
                     spin_loop();
                 }
             }
@@ -65,8 +69,9 @@ pub(crate) fn run<R: Ring, const N: usize>(plan: Plan) -> Result<Outcome, String
             }
             Ok::<_, String>(start)
         });
-        let start = writing.join().map_err(|_| "the writer panicked")??;
+        let writing = writing.join().map_err(|_| "the writer panicked")?;
         let (end, sleeps) = reading.join().map_err(|_| "the reader panicked")??;
+        let start = writing?;
         let each = plan.messages as f64;
         Ok(Outcome { ns: end.saturating_sub(start) as f64 / each, sleeps: sleeps as f64 / each })
     })
@@ -87,4 +92,54 @@ fn read_all<const N: usize>(reader: &mut impl Read<N>, plan: Plan) -> Result<(),
         }
     }
     if wrong > 0 { Err(format!("{wrong} of {read} messages were wrong")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rings::Manner;
+    use crate::rings::bare_rtrb::{Sleeper, Sleeping};
+
+    /// Spoils an item of one message, or ends before the last.
+    struct Faulty<const ENDS: bool>;
+    struct Reader {
+        inner: Sleeper,
+        read: u32,
+        ends: bool,
+    }
+
+    impl<const ENDS: bool> Ring for Faulty<ENDS> {
+        const NAME: &'static str = "faulty";
+        const MANNER: Manner = Manner::Looking;
+        type Writer<const N: usize> = rtrb::Producer<u32>;
+        type Reader<const N: usize> = Reader;
+
+        fn make<const N: usize>(capacity: usize) -> Result<(rtrb::Producer<u32>, Reader), String> {
+            let (writer, inner) = Sleeping::make::<N>(capacity)?;
+            Ok((writer, Reader { inner, read: 0, ends: ENDS }))
+        }
+    }
+
+    impl<const N: usize> Read<N> for Reader {
+        fn wait(&mut self, _: usize) -> usize {
+            if self.ends && self.read == 9 { 0 } else { Read::<N>::wait(&mut self.inner, 1).min(1) }
+        }
+
+        fn read(&mut self, check: impl FnOnce(&[u32; N])) {
+            self.read += 1;
+            let spoilt = u32::from(self.read == 5 && !self.ends);
+            self.inner.read(|message| {
+                let mut message = *message;
+                message[N - 1] ^= spoilt;
+                check(&message);
+            });
+        }
+    }
+
+    #[test]
+    fn a_spoilt_item_and_a_missing_message_are_errors() {
+        let plan = Plan { messages: 10, capacity: 2, wanted: 1, cpus: [None; 2] };
+        assert_eq!(run::<Faulty<false>, 4>(plan).map(drop), Err("1 of 10 messages were wrong".into()));
+        assert_eq!(run::<Faulty<true>, 4>(plan).map(drop), Err("9 messages read, 10 sent".into()));
+    }
 }

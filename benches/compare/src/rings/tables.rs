@@ -21,15 +21,14 @@ pub(crate) fn full_speed(context: &mut Context) -> Vec<Table> {
     if let [first, .., last] = cpu::allowed()[..] {
         let cpus = [Some(first), Some(last)];
         let messages = context.size.contended;
-        let half = CAPACITY / 2;
-        let plan = full_speed::Plan { messages: messages * 10, capacity: CAPACITY, wanted: half, cpus };
+        let plan = full_speed::Plan { messages: messages * 10, capacity: CAPACITY, wanted: WANTED, cpus };
         tables.push(full_speed_table(context, "blocks", "Blocks of 64 stereo frames", plan, |entry| {
             entry.blocks
         }));
         let plan = full_speed::Plan {
             messages: messages * 100,
             capacity: CAPACITY * BLOCK,
-            wanted: half * BLOCK,
+            wanted: WANTED * BLOCK,
             cpus,
         };
         tables.push(full_speed_table(context, "items", "Single items", plan, |entry| entry.items));
@@ -72,8 +71,8 @@ fn full_speed_table(
         note: format!(
             "{} messages a round; 1,000 divided by the first column is millions per second. The ring holds {}. Each \
              side has a CPU. Every item is written and checked one by one, which is in the time. Readers that can wait \
-             for more than one message wait for half of the ring.",
-            plan.messages, plan.capacity
+             for more than one message wait for {}.",
+            plan.messages, plan.capacity, plan.wanted
         ),
         columns: COLUMNS,
     };
@@ -98,12 +97,13 @@ pub(super) const PACED_COLUMNS: &[&str] = &[
 
 fn paced_table(context: &mut Context, id: &str, what: &str, load: Load) -> Table {
     let plan = paced::Plan {
-        blocks: usize::try_from(context.size.periods * 5).unwrap_or(usize::MAX).max(WANTED + 1),
+        // The reader is to get what it wants every time.
+        blocks: usize::try_from(context.size.periods * 5).unwrap_or(0).next_multiple_of(WANTED),
         capacity: CAPACITY,
         wanted: WANTED,
     };
     let head = Head {
-        id: format!("rings/{id}"),
+        id: format!("rings-paced/{id}"),
         title: format!(
             "A block of 64 stereo frames per period at 48 kHz, to a reader that wants 4,096, {what}"
         ),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rt_notify::Notifier;
 
-use crate::args::Fault;
+use crate::args::{Fault, Options};
 use crate::random::Random;
 use crate::tally::Tally;
 use crate::{pairs, rings, semaphores, workers};
@@ -24,21 +24,19 @@ pub(crate) const ROUNDS: [(&str, Round); 8] = [
     ("a playback ring", rings::played),
 ];
 
-/// Longer than any round, on any machine: who takes longer sleeps for ever.
-const FOREVER: Duration = Duration::from_secs(60);
-
 /// Runs that many lanes for that long. All their threads are gone afterwards.
-pub(crate) fn run(lanes: u64, length: Duration, seed: u64, plant: Option<Fault>) -> Result<Tally, String> {
+pub(crate) fn run(options: &Options, length: Duration, seed: u64) -> Result<Tally, String> {
     let (sender, receiver) = mpsc::channel();
     let end = Instant::now() + length;
-    let threads = (0..lanes).map(|lane| {
+    let threads = (0..options.lanes).map(|lane| {
         let sender = sender.clone();
         let random = Random::new(seed.wrapping_mul(1_000).wrapping_add(lane));
-        thread::spawn(move || live(random, end, plant.filter(|_| lane == 0), &sender))
+        let plant = options.plant.filter(|_| lane == 0);
+        thread::spawn(move || live(random, end, plant, &sender))
     });
     let threads: Vec<_> = threads.collect();
     drop(sender);
-    let tally = collect(&receiver, end)?;
+    let tally = collect(&receiver, end + Duration::from_secs(options.patience))?;
     for thread in threads {
         join(thread)?;
     }
@@ -46,14 +44,14 @@ pub(crate) fn run(lanes: u64, length: Duration, seed: u64, plant: Option<Fault>)
 }
 
 /// Everybody's rounds. The channel ends with the last lane.
-fn collect(receiver: &Receiver<Result<Tally, String>>, end: Instant) -> Result<Tally, String> {
+fn collect(receiver: &Receiver<Result<Tally, String>>, deadline: Instant) -> Result<Tally, String> {
     let mut total = Tally::default();
     loop {
-        match receiver.recv_timeout(end.saturating_duration_since(Instant::now()) + FOREVER) {
+        match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(tally) => total += tally?,
             Err(RecvTimeoutError::Disconnected) => return Ok(total),
             Err(RecvTimeoutError::Timeout) => {
-                return Err(format!("a round is not over after {} s: a wake-up was lost", FOREVER.as_secs()));
+                return Err("a round does not end: a wake-up was lost".to_owned());
             }
         }
     }
@@ -84,7 +82,7 @@ fn live(mut random: Random, end: Instant, plant: Option<Fault>, sender: &Sender<
             let _ = waiter.wait();
             drop(notifier);
         }
-        Some(Fault::Descriptor | Fault::Memory) | None => {}
+        Some(Fault::Descriptor) | None => {}
     }
     let _ = sender.send(Ok(total));
 }

@@ -7,13 +7,10 @@ use rt_notify::Notifier;
 use crate::args::{Fault, Options};
 use crate::lanes;
 use crate::tally::Tally;
-use crate::usage::{Usage, median};
+use crate::usage::{Growth, Usage};
 
 /// Short, so that memory is looked at often.
 const PHASE: Duration = Duration::from_secs(1);
-
-/// Of the phases, the first so many tenths: allocators and stacks reach their size.
-const WARM_UP: usize = 3;
 
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     let start = Instant::now();
@@ -22,17 +19,14 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     // A vector that never grows is no part of the growth that is looked for.
     let mut samples = Vec::with_capacity(usize::try_from(options.seconds).unwrap_or(0) + 2);
     let mut total = Tally::default();
-    let mut kept = Vec::new();
     while start.elapsed() < length {
         let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(samples.len() as u64);
-        total += lanes::run(options.lanes, PHASE, seed, options.plant)?;
+        total += lanes::run(options, PHASE, seed)?;
         if total.sent != total.arrived {
             return Err(format!("sent {}, but {} arrived", total.sent, total.arrived));
         }
-        match options.plant {
-            Some(Fault::Descriptor) => std::mem::forget(Notifier::pollable()),
-            Some(Fault::Memory) => kept.push(vec![1_u8; 100_000]),
-            Some(Fault::Count | Fault::Wake) | None => {}
+        if options.plant == Some(Fault::Descriptor) {
+            std::mem::forget(Notifier::pollable());
         }
         // Blocks of late handles are freed by the next constructor.
         drop(Notifier::new());
@@ -42,22 +36,22 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         }
         samples.push(now);
     }
-    let warm = &samples[samples.len() * WARM_UP / 10..];
-    let third = warm.len().div_ceil(3);
-    let (first, last) = (median(&warm[..third]), median(&warm[warm.len() - third..]));
+    let growth = Growth::of(&samples);
+    let memory = match growth {
+        Some(Growth { first, last }) => {
+            format!("resident memory {first} pages after warm-up, {last} at the end")
+        }
+        None => "too short to judge memory".to_owned(),
+    };
     println!(
-        "{} s, seed {}: {} rounds, {} notifications, permits and items, 0 lost; {} descriptors; resident memory {} pages \
-         after warm-up, {} at the end",
+        "{} s, seed {}: {} rounds, {} notifications, permits and items, 0 lost; {before} descriptors; {memory}",
         start.elapsed().as_secs(),
         options.seed,
         total.rounds,
         total.sent,
-        before,
-        first,
-        last
     );
-    if first.abs_diff(last) * 100 > first {
-        return Err(format!("resident memory went from {first} to {last} pages, which is more than 1 %"));
+    match growth {
+        Some(growth) if !growth.is_flat() => Err(format!("memory is not flat within 1 %: {memory}")),
+        _ => Ok(()),
     }
-    Ok(())
 }

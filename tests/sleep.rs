@@ -308,8 +308,13 @@ impl FutexCall {
             return None;
         };
         let mut words = line.split_ascii_whitespace();
-        let number: i64 = words.next()?.parse().expect("asleep in a system call");
-        assert_eq!(number, libc::SYS_futex, "{line}");
+        let number: std::ffi::c_long = words.next()?.parse().expect("asleep in a system call");
+        let futex = [
+            libc::SYS_futex,
+            #[cfg(target_pointer_width = "32")]
+            libc::SYS_futex_time64,
+        ];
+        assert!(futex.contains(&number), "{line}");
         let mut argument = || {
             let word = words.next().expect("six arguments");
             u64::from_str_radix(word.trim_start_matches("0x"), 16).expect("a hexadecimal number")

@@ -293,6 +293,10 @@ fn both_kinds_of_sleep_are_on_private_futexes() {
 }
 
 /// The system call in which a thread sleeps.
+/// `futex_time64`, which libc does not name everywhere. It has one number on all processors with 32 bits.
+#[cfg(target_pointer_width = "32")]
+const FUTEX_TIME64: std::ffi::c_long = 422;
+
 #[derive(Debug)]
 struct FutexCall {
     operation: i32,
@@ -312,7 +316,7 @@ impl FutexCall {
         let futex = [
             libc::SYS_futex,
             #[cfg(target_pointer_width = "32")]
-            libc::SYS_futex_time64,
+            FUTEX_TIME64,
         ];
         assert!(futex.contains(&number), "{line}");
         let mut argument = || {

@@ -16,11 +16,15 @@ pub(crate) enum Allowed {
     Write,
 }
 
+/// `futex_time64`, which libc does not name everywhere. It has one number on all processors with 32 bits.
+#[cfg(target_pointer_width = "32")]
+const FUTEX_TIME64: c_long = 422;
+
 /// Where `time_t` may have 32 bits there are two.
 const FUTEX: &[c_long] = &[
     libc::SYS_futex,
     #[cfg(target_pointer_width = "32")]
-    libc::SYS_futex_time64,
+    FUTEX_TIME64,
 ];
 
 /// Lets the calling thread do this only, and [`exit`].

@@ -47,13 +47,21 @@ impl Waiting {
     }
 
     /// Waits until `goal` is met, `deadline` at most. `None` is for ever. Tells whether it is met.
+    #[inline]
     pub(crate) fn wait(&mut self, shared: &Shared, goal: Goal, deadline: Option<Instant>) -> bool {
-        let state = shared.state();
-        if goal.is_met_by(state.look()) {
+        if goal.is_met_by(shared.state().look()) {
             self.stats.pending += 1;
-            self.found_pending(shared);
+            if self.spinning.is_some() {
+                self.found_pending(shared);
+            }
             return true;
         }
+        self.wait_by_strategy(shared, goal, deadline)
+    }
+
+    #[inline(never)]
+    fn wait_by_strategy(&mut self, shared: &Shared, goal: Goal, deadline: Option<Instant>) -> bool {
+        let state = shared.state();
         let met = match self.strategy {
             Strategy::Block => self.stats.sleep(state, goal, deadline),
             Strategy::Spin(long) => self.spin(state, goal, deadline, long),
@@ -64,6 +72,7 @@ impl Waiting {
         met
     }
 
+    #[cold]
     fn found_pending(&mut self, shared: &Shared) {
         if let Some(spinning) = &mut self.spinning {
             // A thread that always finds something never sleeps.

@@ -13,6 +13,7 @@ type Drawn = Result<(), Box<dyn Error>>;
 /// Who is in plots that have no room for all.
 const MAIN: [&str; 10] = [
     "rt-notify Waiter",
+    "rt-notify Waiter, Periodic",
     "rt-notify PollWaiter, eventfd",
     "POSIX sem_t",
     "pthread mutex + cond",
@@ -20,7 +21,6 @@ const MAIN: [&str; 10] = [
     "eventfd + poll",
     "std park + flag",
     "C++20 counting_semaphore",
-    "tokio Notify, block_on",
     "std channel",
 ];
 

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{now, sleep};
-use crate::sys::Futex;
+use crate::sys::{Futex, first_call};
 
 const WAITERS_SHIFT: u32 = 22;
 const ONE_WAITER: u32 = 1 << WAITERS_SHIFT;
@@ -293,6 +293,8 @@ impl Semaphore {
     /// Takes a permit by `deadline`, and tells whether it did. `None` is for ever.
     fn block(&self, deadline: Option<Instant>) -> bool {
         let is_late = || deadline.is_some_and(|at| now() >= at);
+        // Not by `new`, which is const. A post makes its call once somebody is registered, and no sooner.
+        first_call::prepare();
         loop {
             if self.take(0) {
                 return true;

@@ -12,6 +12,7 @@ use crate::sync::atomic::AtomicUsize;
 use crate::sync::atomic::Ordering::{AcqRel, Relaxed};
 #[cfg(unix)]
 use crate::sys::Event;
+use crate::sys::first_call;
 
 /// What notifiers, stoppers and the waiter of one pair share.
 #[repr(C)]
@@ -38,6 +39,7 @@ pub(crate) enum Bell {
 impl Shared {
     /// A block with one notifier's handle and one waiter's. Frees, in passing, what earlier pairs left behind.
     pub(crate) fn pair(bell: Bell) -> (Handle, WaiterHandle) {
+        first_call::prepare();
         parking().sweep();
         let shared = Box::new(Shared {
             node: Node::new(2, Shared::free),

@@ -1,8 +1,11 @@
 //! The index of known faults in `README.md` stays complete, and names tests that exist.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
+
+#[path = "support/named.rs"]
+mod named;
+
+use named::exists;
 
 const CASES: u32 = 57;
 
@@ -28,13 +31,4 @@ fn the_index_is_complete_and_names_tests_that_exist() {
         }
     }
     assert!(names > 50, "only {names} names were found");
-}
-
-/// Whether `file` is a path under `tests`, or from the root on, without its ending, and has that test.
-fn exists(file: &str, test: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let paths = [root.join("tests").join(file), root.join(file)];
-    let source = paths.iter().find_map(|path| fs::read_to_string(path.with_extension("rs")).ok());
-    let source = source.unwrap_or_else(|| panic!("there is no file for `{file}::{test}`"));
-    assert!(source.contains(&format!("fn {test}(")), "{file}.rs has no `{test}`");
 }

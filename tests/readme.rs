@@ -1,5 +1,13 @@
 //! What the README shows is what is there.
 
+use std::fs;
+use std::path::Path;
+
+#[path = "support/named.rs"]
+mod named;
+
+use named::exists;
+
 const README: &str = include_str!("../README.md");
 
 #[test]
@@ -25,5 +33,50 @@ fn the_readme_and_the_crates_front_page_guarantee_the_same_functions() {
     assert!(!promised.is_empty());
     for function in &promised {
         assert!(proven.contains(function), "the README does not say how `{function}` is proven");
+    }
+}
+
+/// The cells of the rows of the table in `text` that starts with the column `first`.
+fn table<'a>(text: &'a str, first: &str) -> Vec<Vec<&'a str>> {
+    let head = format!("| {first} |");
+    let rows = text.lines().skip_while(|line| !line.starts_with(&head)).skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+/// Every second piece is in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn each_guarantee_has_its_proof_and_each_proof_its_guarantee() {
+    let mut guaranteed: Vec<&str> = table(README, "function").iter().map(|row| row[0]).collect();
+    assert_eq!(guaranteed.pop(), Some("everything else"));
+    let beside = README.lines().find_map(|line| line.strip_prefix("Besides, for all of these: "));
+    let beside = beside.expect("the README has promises beside the table").trim_end_matches('.');
+    guaranteed.extend(beside.split("; ").map(|promise| promise.trim_end_matches(" (all but the rings)")));
+    let proven: Vec<&str> = table(README, "promise").iter().map(|row| row[0]).collect();
+    assert!(guaranteed.len() > 8);
+    assert_eq!(proven, guaranteed);
+}
+
+#[test]
+fn each_proof_names_tests_and_stages_that_exist() {
+    let script = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/run")).unwrap();
+    for row in table(README, "promise") {
+        let [promise, check, command] = row[..] else { panic!("not three cells: {row:?}") };
+        let tests: Vec<(&str, &str)> = quoted(check).filter_map(|name| name.split_once("::")).collect();
+        assert!(!tests.is_empty(), "no test is named for {promise}");
+        tests.into_iter().for_each(|(file, test)| exists(file, test));
+        let commands: Vec<&str> = quoted(command).collect();
+        let [command] = commands[..] else { panic!("not one command for {promise}") };
+        let stages = command.strip_prefix(".ci/run ").expect("a command is stages of .ci/run");
+        for stage in stages.split(' ') {
+            assert!(
+                script.contains(&format!("\nstage_{stage}() {{\n")),
+                "{promise}: there is no stage {stage}"
+            );
+        }
     }
 }

@@ -82,6 +82,48 @@ fn nothing_but_arithmetic_while_the_waiter_is_awake() {
     });
 }
 
+/// Of a pair: nothing but its constructor has run in this process.
+#[test]
+fn the_first_call_that_a_notifier_makes_is_the_wake_alone() {
+    in_child("the_first_call_that_a_notifier_makes_is_the_wake_alone", || {
+        let (_notifier, waiter) = Notifier::new();
+        let stopper = waiter.stopper();
+        allow_only(Allowed::FutexWake);
+        stopper.stop();
+        exit(0);
+    });
+}
+
+/// Its constructor is const, and prepares nothing.
+#[test]
+fn the_first_call_that_a_post_makes_is_the_wake_alone() {
+    in_child("the_first_call_that_a_post_makes_is_the_wake_alone", || {
+        static SEMAPHORE: Semaphore = Semaphore::new(0);
+        static WOKEN: AtomicU32 = AtomicU32::new(0);
+        std::thread::spawn(|| {
+            SEMAPHORE.wait();
+            // Ordering: Release, pairs with the Acquire below.
+            WOKEN.store(1, Release);
+        });
+        // By std's own means: those of `threads` make calls by rustix.
+        let is_running = |task: std::io::Result<std::fs::DirEntry>| {
+            let stat = task.and_then(|task| std::fs::read_to_string(task.path().join("stat")));
+            stat.is_ok_and(|stat| stat.contains(") R "))
+        };
+        // All but this thread sleep.
+        while std::fs::read_dir("/proc/self/task").unwrap().map(is_running).filter(|&runs| runs).count() > 1 {
+            spin_loop();
+        }
+        allow_only(Allowed::FutexWake);
+        SEMAPHORE.post();
+        // Ordering: Acquire, pairs with the Release above.
+        while WOKEN.load(Acquire) == 0 {
+            spin_loop();
+        }
+        exit(0);
+    });
+}
+
 #[test]
 fn nothing_but_arithmetic_while_the_waiter_looks_at_intervals() {
     in_child("nothing_but_arithmetic_while_the_waiter_looks_at_intervals", || {

@@ -293,6 +293,10 @@ fn both_kinds_of_sleep_are_on_private_futexes() {
 }
 
 /// The system call in which a thread sleeps.
+/// `futex_time64`, which libc does not name everywhere. It has one number on all processors with 32 bits.
+#[cfg(target_pointer_width = "32")]
+const FUTEX_TIME64: std::ffi::c_long = 422;
+
 #[derive(Debug)]
 struct FutexCall {
     operation: i32,
@@ -308,8 +312,13 @@ impl FutexCall {
             return None;
         };
         let mut words = line.split_ascii_whitespace();
-        let number: i64 = words.next()?.parse().expect("asleep in a system call");
-        assert_eq!(number, libc::SYS_futex, "{line}");
+        let number: std::ffi::c_long = words.next()?.parse().expect("asleep in a system call");
+        let futex = [
+            libc::SYS_futex,
+            #[cfg(target_pointer_width = "32")]
+            FUTEX_TIME64,
+        ];
+        assert!(futex.contains(&number), "{line}");
         let mut argument = || {
             let word = words.next().expect("six arguments");
             u64::from_str_radix(word.trim_start_matches("0x"), 16).expect("a hexadecimal number")

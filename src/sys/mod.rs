@@ -16,8 +16,12 @@
 //! - `sleep(&self, until)`: sleeps until it is readable, or it is late. May return for no reason.
 //! - `fd(&self)`: what to poll for readability.
 //!
+//! `first_call::prepare` spares the first `wake` or `post` of a process what rustix does at its first call.
+//!
 //! For workers, `sched` has `ThisThread`, a [`Scheduler`](crate::priority::Scheduler), and `set_cpus`; `signals` has
 //! the guard `SignalsBlocked`.
+
+pub(crate) mod first_call;
 
 #[cfg(all(test, rt_notify_loom))]
 pub(crate) mod loom;

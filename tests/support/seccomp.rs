@@ -16,6 +16,17 @@ pub(crate) enum Allowed {
     Write,
 }
 
+/// `futex_time64`, which libc does not name everywhere. It has one number on all processors with 32 bits.
+#[cfg(target_pointer_width = "32")]
+const FUTEX_TIME64: c_long = 422;
+
+/// Where `time_t` may have 32 bits there are two.
+const FUTEX: &[c_long] = &[
+    libc::SYS_futex,
+    #[cfg(target_pointer_width = "32")]
+    FUTEX_TIME64,
+];
+
 /// Lets the calling thread do this only, and [`exit`].
 pub(crate) fn allow_only(allowed: Allowed) {
     let mut program = vec![load(NUMBER)];
@@ -23,13 +34,18 @@ pub(crate) fn allow_only(allowed: Allowed) {
     match allowed {
         Allowed::Nothing => {}
         Allowed::Write => program.extend(on(libc::SYS_write, libc::SECCOMP_RET_ALLOW)),
-        Allowed::FutexWake => program.extend([
-            jump_unless(libc::SYS_futex, 4),
-            load(SECOND_ARGUMENT),
-            and(!u32::try_from(libc::FUTEX_PRIVATE_FLAG).expect("a flag")),
-            jump_unless(libc::FUTEX_WAKE.into(), 1),
-            end(libc::SECCOMP_RET_ALLOW),
-        ]),
+        Allowed::FutexWake => {
+            for &call in FUTEX {
+                program.extend([
+                    jump_unless(call, 5),
+                    load(SECOND_ARGUMENT),
+                    and(!u32::try_from(libc::FUTEX_PRIVATE_FLAG).expect("a flag")),
+                    jump_unless(libc::FUTEX_WAKE.into(), 1),
+                    end(libc::SECCOMP_RET_ALLOW),
+                    load(NUMBER),
+                ]);
+            }
+        }
     }
     program.push(end(libc::SECCOMP_RET_KILL_PROCESS));
     install(&program);

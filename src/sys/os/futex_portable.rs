@@ -1,7 +1,8 @@
-//! Platforms other than Linux: `atomic-wait` sleeps and wakes.
+//! Platforms other than Linux: `atomic-wait` sleeps and wakes, by `WaitOnAddress`, `_umtx_op` or libc++.
 //!
-//! It has no timed wait. One here sleeps in steps of a millisecond, and looks at the word after each: correct, but
-//! late by up to that step, and not idle. These platforms type-check; 0.1 is for Linux.
+//! It has no timed wait. One here sleeps for a millisecond at most, and returns; its caller looks at the word, and comes
+//! again. That needs no wake, so none can be missed; it is late by up to that step, and not idle. These platforms are
+//! type-checked and nothing more.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -29,8 +30,11 @@ impl Futex {
     }
 
     pub(crate) fn wake(&self, n: u32) {
-        for _ in 0..n {
+        // One call, whatever `n` is. Sleepers that are woken for no reason look at the word, and sleep again.
+        if n == 1 {
             atomic_wait::wake_one(&self.0);
+        } else {
+            atomic_wait::wake_all(&self.0);
         }
     }
 }

@@ -122,7 +122,7 @@ fn latency_disturbs_no_server_but_its_own() {
     let ended = on_server(&server, "latency", "--source jack --seconds 10 --disturb").end_within(EVENTUALLY);
     ended.assert_code(1);
     assert_one_line(&ended);
-    assert!(ended.stderr.contains("--disturb"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--disturb needs one of its own"), "{}", ended.stderr);
 }
 
 #[test]

@@ -160,7 +160,9 @@ fn start_timer(tid: i32, period: Duration) -> libc::timer_t {
     assert_eq!(result, 0);
     // SAFETY: `timer_create` has succeeded.
     let timer = unsafe { timer.assume_init() };
-    let period = libc::timespec { tv_sec: 0, tv_nsec: period.subsec_nanos().into() };
+    // By way of an i32: the field has 32 bits on some processors.
+    let nanoseconds = i32::try_from(period.subsec_nanos()).expect("less than a second");
+    let period = libc::timespec { tv_sec: 0, tv_nsec: nanoseconds.into() };
     let interval = libc::itimerspec { it_interval: period, it_value: period };
     // SAFETY: the timer was created, and the pointers are valid, or null where that is allowed.
     let result = unsafe { libc::timer_settime(timer, 0, &raw const interval, null_mut()) };

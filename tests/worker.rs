@@ -248,6 +248,13 @@ mod linux {
     }
 
     #[test]
+    fn nothing_locks_memory() {
+        let (_notifier, worker, tid) = waiting(Worker::builder().priority(Priority::Fifo(1)));
+        let _polled = Notifier::pollable().unwrap();
+        assert_eq!(kernel::status(tid, "VmLck"), "0 kB", "{}", worker.granted());
+    }
+
+    #[test]
     fn worker_keeps_to_its_cpus() {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap();
         let cpu = (0..1024).rfind(|&cpu| allowed.is_set(cpu)).unwrap();

@@ -16,7 +16,8 @@ cargo run --release --features ring --example soak -- [OPTIONS]
   --help
 
 Exit code 0: all totals are exact, and descriptors and memory are flat. 1: anything else, and one line says what. Memory
-is judged from a minute on: until then allocators and stacks may grow to their size.
+is judged from a minute on: until then allocators and stacks may grow to their size. With MALLOC_ARENA_MAX=1 glibc has one
+heap, which reaches its size soon; with one per thread that takes many minutes.
 ";
 
 /// What may be wrong on purpose.

@@ -42,6 +42,10 @@ impl Drop for ReleaseOnDrop {
 /// whether it was: the action may be shorter.
 ///
 /// While the thread sleeps within the action, `wake` is called, again and again.
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(irrefutable_let_patterns, reason = "there is one kind of point")
+)]
 pub(crate) fn freeze(
     point: Point,
     action: impl FnOnce() + Send,

@@ -141,9 +141,12 @@ fn measure_once(
     source: &mut dyn Source,
     interrupted: &AtomicBool,
 ) -> Result<(Vec<Rounds>, bool), String> {
-    print(&format!("measuring        for {} s\n", options.seconds))?;
+    let started = || {
+        // That the output can be written is known since the line before.
+        let _ = print(&format!("measuring        for {} s\n", options.seconds));
+    };
     let strategy = options.strategies[0];
-    let outcome = run::measure(options, strategy, source, interrupted, "")?;
+    let outcome = run::measure(options, strategy, source, interrupted, "", started)?;
     outcome.complain();
     print(&outcome.report.to_string())?;
     let success = outcome.is_success();

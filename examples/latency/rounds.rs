@@ -59,7 +59,7 @@ pub(crate) fn compare(
     for round in 1..=options.rounds {
         for rounds in &mut all {
             let label = format!("round {round} of {}, {}: ", options.rounds, rounds.strategy);
-            let outcome = measure(options, rounds.strategy, source, interrupted, &label)?;
+            let outcome = measure(options, rounds.strategy, source, interrupted, &label, || ())?;
             outcome.complain();
             success &= outcome.is_success();
             // What was cut short is not comparable, but what it lost is lost.

@@ -46,13 +46,14 @@ impl Outcome {
     }
 }
 
-/// Measures once. `label` says in the progress line which it is.
+/// Measures once. `started` is called with the measurement on its way; `label` says in the progress line which it is.
 pub(crate) fn measure(
     options: &Options,
     strategy: Strategy,
     source: &mut dyn Source,
     interrupted: &AtomicBool,
     label: &str,
+    started: impl FnOnce(),
 ) -> Result<Outcome, String> {
     // 1. A pair, and a worker that waits at its one end.
     let (shared, figures) = (Shared::new(), Figures::new()?);
@@ -73,6 +74,7 @@ pub(crate) fn measure(
     let probe = Probe::new(bell, strategy.takes_hints(), Arc::clone(&shared));
     // A call into JACK that never returns may keep the other end: the worker has to be told.
     let mut running = source.start(probe, stop.clone()).inspect_err(|_| stop.stop())?;
+    started();
 
     // 3. Look on until the time is up, or something else ends the run.
     let mut look = Look { shared: &shared, options, interrupted, label, audio_thread: None };

@@ -7,7 +7,7 @@ const FORGET: f64 = 1.0 / 512.0;
 /// A miss says only that the margin was too narrow.
 const WIDEN: f64 = 1.25;
 /// Samples before the quantile is trusted.
-const FIRST: u32 = 4;
+const FIRST: u32 = 8;
 
 #[derive(Clone, Debug)]
 pub(super) struct Margin {

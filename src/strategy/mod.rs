@@ -135,3 +135,7 @@ impl Strategy {
         matches!(self, Strategy::Block)
     }
 }
+
+fn nanos(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e9
+}

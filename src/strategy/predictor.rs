@@ -16,12 +16,10 @@
 //! several agree on a period. *Locked*, the waiter spins over the expected moment; when it has met nothing there for
 //! several periods, it searches again.
 
-use std::time::Duration;
-
-use super::Periodic;
 use super::budget::Budget;
 use super::dll::Dll;
 use super::margin::Margin;
+use super::{Periodic, nanos};
 use crate::hint::Heard;
 
 /// Intervals that must agree before the period is trusted.
@@ -67,6 +65,7 @@ pub(super) enum Seen {
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
     state: State,
+    search: Search,
     /// How long before the expected moment to be awake.
     before: Margin,
     /// How long after it to look on.
@@ -97,7 +96,7 @@ struct Hint {
 
 #[derive(Clone, Debug)]
 enum State {
-    Searching(Search),
+    Searching,
     Locked { dll: Dll, doubt: u32 },
 }
 
@@ -110,9 +109,24 @@ struct Search {
     next: usize,
     /// How many there are.
     filled: usize,
+    /// So many in a row were not met while spinning.
+    missed: usize,
 }
 
 impl Search {
+    fn met(&mut self, at: f64, seen: Seen) -> Option<f64> {
+        match seen {
+            // When it came is unknown, and so are the intervals around it.
+            Seen::Pending => {
+                *self = Search::default();
+                return None;
+            }
+            Seen::Spinning { .. } => self.missed = 0,
+            Seen::Woken | Seen::Late => self.missed += 1,
+        }
+        self.woken(at)
+    }
+
     /// A wake-up. Returns the period once the intervals agree on one.
     fn woken(&mut self, at: f64) -> Option<f64> {
         let last = self.last.replace(at)?;
@@ -131,7 +145,8 @@ impl Search {
 impl Predictor {
     pub(super) fn new(config: &Periodic) -> Predictor {
         Predictor {
-            state: State::Searching(Search::default()),
+            state: State::Searching,
+            search: Search::default(),
             before: Margin::new(nanos(*config.margin.start()), nanos(*config.margin.end())),
             after: Margin::new(nanos(*config.margin.start()), nanos(*config.margin.end())),
             budget: Budget::new(config.max_cpu.into()),
@@ -147,7 +162,7 @@ impl Predictor {
     pub(super) fn period(&self) -> Option<f64> {
         match &self.state {
             State::Locked { dll, .. } => Some(dll.period()),
-            State::Searching(_) => None,
+            State::Searching => None,
         }
     }
 
@@ -177,7 +192,7 @@ impl Predictor {
         let announced = self.hint.at.map(|at| at + self.hint.lag);
         self.expected = match &self.state {
             State::Locked { dll, .. } => announced.or(Some(dll.next())),
-            State::Searching(_) => announced,
+            State::Searching => announced,
         };
         // Without a period, what is announced is the only one that is known to come.
         let interval = self.period().or(self.hint.at.map(|at| at - now));
@@ -185,6 +200,9 @@ impl Predictor {
             Some((expected, interval)) => self.plan_for(expected, interval, now, left),
             None => Plan::Block,
         };
+        if !matches!(self.plan, Plan::Spin { from, .. } if from > now) {
+            self.budget.leave_open();
+        }
         self.plan
     }
 
@@ -204,41 +222,44 @@ impl Predictor {
         Plan::Spin { from, until: (expected + after).min(from + left) }
     }
 
-    /// The sleep until the planned moment took so much CPU time.
-    pub(super) fn woke_up(&mut self, time: f64) {
-        self.budget.woke_up(time);
+    /// The wait that `began` then slept until the planned moment; the thread's CPU time was `before`, and is `after`.
+    pub(super) fn slept(&mut self, began: f64, before: f64, after: f64) {
+        self.budget.slept(began, before, after);
     }
 
-    /// So long was spent spinning.
-    pub(super) fn spun(&mut self, time: f64) {
-        self.budget.spend(time);
+    /// It looked for so long, until `end`.
+    pub(super) fn looked(&mut self, time: f64, end: f64) {
+        self.budget.looked(time, end);
     }
 
     /// The planned wait met its notification at `at`, which is when it was seen.
     pub(super) fn met(&mut self, at: f64, seen: Seen) {
+        if seen == Seen::Late {
+            self.budget.leave_open();
+        }
         let stray = self.is_stray(at, seen);
         self.hint.met = Some(at);
         if !stray {
             self.learn_margin(at, seen);
             self.learn_lag(at, seen);
         }
+        let period = self.search.met(at, seen);
         match &mut self.state {
-            State::Searching(search) => {
-                let period = match seen {
-                    // When it came is unknown, and so are the intervals around it.
-                    Seen::Pending => {
-                        *search = Search::default();
-                        return;
-                    }
-                    Seen::Spinning { .. } | Seen::Woken | Seen::Late => search.woken(at),
-                };
-                if let Some(period) = self.known.or(period) {
+            State::Searching => {
+                if let Some(period) = self.known.or(period).filter(|_| seen != Seen::Pending) {
                     self.lock(at, period);
                 }
             }
             State::Locked { dll, doubt } => {
                 if at - dll.next() > DROP_OUT * dll.period() {
                     return self.search(at);
+                }
+                if let Some(period) = period {
+                    let is_another = (period - dll.period()).abs() > SPREAD * dll.period();
+                    if is_another || self.search.missed > AGREEING {
+                        self.search(at);
+                        return self.lock(at, period);
+                    }
                 }
                 match seen {
                     Seen::Spinning { blind, .. } => {
@@ -295,7 +316,8 @@ impl Predictor {
         self.before.reset();
         self.after.reset();
         self.hint.lag = 0.0;
-        self.state = State::Searching(Search { last: Some(last), ..Search::default() });
+        self.search = Search { last: Some(last), ..Search::default() };
+        self.state = State::Searching;
     }
 
     fn is_worth_it(&self) -> bool {
@@ -334,8 +356,4 @@ impl Predictor {
 /// The moment nearest to `expected` that was no later than `at`, and no more than `blind` before it.
 fn probable(expected: f64, at: f64, blind: f64) -> f64 {
     expected.max(at - blind).min(at)
-}
-
-fn nanos(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e9
 }

@@ -51,7 +51,11 @@ struct Waiter {
     overshoot: fn(&mut Random) -> f64,
     /// What a timed sleep costs.
     wake_up_cost: f64,
-    woken: f64,
+    /// What a wait costs besides that and its looks.
+    besides: f64,
+    /// The thread's CPU time, and what of it waiting has cost.
+    cpu: f64,
+    cost: f64,
     /// What of all that it spent the time passed since does not yet pay for, and until when it is counted.
     unpaid: f64,
     paid_at: f64,
@@ -87,7 +91,9 @@ impl Waiter {
             streak: 0,
             overshoot: hardly,
             wake_up_cost: 0.0,
-            woken: 0.0,
+            besides: 0.0,
+            cpu: 0.0,
+            cost: 0.0,
             unpaid: 0.0,
             paid_at: 0.0,
             preempted: (0.0, 0.1 * US),
@@ -98,6 +104,7 @@ impl Waiter {
     fn wait(&mut self, event: f64, hint: Option<f64>) {
         self.events += 1;
         let wake_up = self.random.between(20.0 * US, 50.0 * US);
+        let began = self.now;
         if event <= self.now {
             self.predictor.met(self.now, Seen::Pending);
             return self.work();
@@ -109,9 +116,9 @@ impl Waiter {
                 let mut since = from;
                 if from > self.now {
                     since += (self.overshoot)(&mut self.random);
-                    self.woken += self.wake_up_cost;
+                    let before = self.cpu;
                     self.spend(self.wake_up_cost, event.min(since));
-                    self.predictor.woke_up(self.wake_up_cost);
+                    self.predictor.slept(began, before, self.cpu);
                 }
                 if event < since {
                     self.rung(event + wake_up, Seen::Woken);
@@ -122,6 +129,7 @@ impl Waiter {
                     self.hits += 1;
                     self.streak += 1;
                     self.now = event + after;
+                    self.spend(self.besides, self.now);
                     self.predictor.met(self.now, Seen::Spinning { since, blind: self.now - looked });
                 } else {
                     self.spun((until - since).max(0.0), until.max(since));
@@ -141,24 +149,28 @@ impl Waiter {
 
     fn spun(&mut self, time: f64, end: f64) {
         self.spinning += time;
-        self.predictor.spun(time);
         self.spend(time, end);
+        self.predictor.looked(time, end);
     }
 
     /// From whatever moment on, what was spent since is the share of the time since, and of two windows, at most: one that
     /// was saved before, and one while it slept until its moment came.
     fn spend(&mut self, time: f64, end: f64) {
+        self.cpu += time;
+        self.cost += time;
         let passed = (end - self.paid_at).max(0.0);
         self.paid_at += passed;
         self.unpaid = (self.unpaid - self.max_cpu * passed).max(0.0) + time;
-        // The last wake-up may cost more than was left.
-        let most = 2.0 * self.max_cpu * WINDOW + 2.0 * self.wake_up_cost + US;
+        // The last wake-up may cost more than was left, and what it cost besides is known only later.
+        let most = 2.0 * self.max_cpu * WINDOW + 2.0 * (self.wake_up_cost + self.besides) + US;
         assert!(self.unpaid <= most, "{} µs beyond the budget", (self.unpaid - most) / US);
     }
 
     /// What the worker does between two waits.
     fn work(&mut self) {
-        self.now += self.random.between(1.0 * US, 5.0 * US);
+        let time = self.random.between(1.0 * US, 5.0 * US);
+        self.now += time;
+        self.cpu += time;
     }
 
     /// `count` notifications with that period, and the jitter of a callback on a quiet machine.
@@ -225,7 +237,8 @@ fn a_machine_with_late_timers_and_dear_wake_ups_rings_for_less_than_3_in_100_wit
     for hinted in [false, true] {
         let mut waiter = Waiter::new(Periodic::learn());
         waiter.overshoot = by_far;
-        waiter.wake_up_cost = 30.0 * US;
+        waiter.wake_up_cost = 20.0 * US;
+        waiter.besides = 10.0 * US;
         let count = 100_000;
         for n in 0..count {
             let due = MS + f64::from(n) * SHORT;
@@ -233,7 +246,9 @@ fn a_machine_with_late_timers_and_dear_wake_ups_rings_for_less_than_3_in_100_wit
             waiter.wait(event, hinted.then_some(due));
         }
         assert!(waiter.ring_share() <= 0.03, "{}", waiter.ring_share());
-        assert!(waiter.spinning + waiter.woken <= MAX_CPU * f64::from(count) * SHORT + WINDOW * MAX_CPU);
+        // What a wait cost besides stays unknown if the next one does not begin with a sleep, which is rare.
+        let most = 1.01 * MAX_CPU * (f64::from(count) * SHORT + WINDOW);
+        assert!(waiter.cost <= most, "{} of {}", waiter.cost, most);
     }
 }
 
@@ -297,6 +312,37 @@ fn a_callback_that_becomes_heavy_and_light_again_is_relocked_within_50_notificat
         let (took, end) = waiter.lock(at + shift * SHORT, SHORT);
         assert!(took <= 50, "{took} after {shift} periods");
         at = end;
+    }
+}
+
+/// Timers are late by far, the callback with them, and wake-ups are dear.
+#[test]
+fn on_a_noisy_machine_changes_are_relocked_within_10_notifications_mostly_and_50_always() {
+    let spells = [(SHORT, 0.02), (SHORT, 0.6), (SHORT, 0.02), (LONG, 0.02), (SHORT, 0.02)];
+    let mut took = [const { Vec::new() }; 5];
+    for seed in 1..=300 {
+        let mut waiter = Waiter::new(Periodic::learn());
+        waiter.random = Random(0x9E37_79B9_7F4A_7C15 ^ (seed * 7919));
+        waiter.overshoot = by_far;
+        waiter.wake_up_cost = 20.0 * US;
+        let mut cycle = MS;
+        for ((period, takes), took) in spells.into_iter().zip(&mut took) {
+            waiter.streak = 0;
+            let mut before = None;
+            for n in 0..if period == LONG { 80 } else { 1200 } {
+                let event = cycle + takes * period + by_far(&mut waiter.random);
+                waiter.wait(event, None);
+                cycle += period;
+                if waiter.streak == 10 {
+                    before = before.or(Some(n - 9));
+                }
+            }
+            took.push(before.expect("locked"));
+        }
+    }
+    for took in &mut took {
+        took.sort_unstable();
+        assert!(took[took.len() / 2] <= 10 && *took.last().unwrap() <= 50, "{took:?}");
     }
 }
 

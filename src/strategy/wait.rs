@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Plan, Predictor, Seen, Spinning, Strategy, WaitStats, WaitStrategy};
+use super::{Plan, Predictor, Seen, Spinning, Strategy, WaitStats, WaitStrategy, nanos};
 use crate::shared::Shared;
 use crate::state::{Goal, State};
 use crate::sync::{now, spin_loop};
@@ -161,7 +161,7 @@ impl Waiting {
     pub(crate) fn follow_a_plan(&mut self, shared: &Shared, goal: Goal, from: Instant) -> bool {
         // Before all that the models' clock knows, so that the sleep is never left out.
         let epoch = crate::sys::loom::past() - Duration::from_secs(1);
-        let from = (from - epoch).as_secs_f64() * 1e9;
+        let from = nanos(from - epoch);
         let wait = Predicted { state: shared.state(), goal, deadline: None, epoch, now: 0.0 };
         let mut predictor = Predictor::new(&super::Periodic::learn());
         let plan = Plan::Spin { from, until: from };
@@ -182,9 +182,9 @@ impl Predicted<'_> {
         if let Plan::Spin { from, until } = plan {
             if from > self.now {
                 let from = earlier(self.instant(from), self.deadline);
-                let used = cpu_time_of_this_thread();
+                let before = nanos(cpu_time_of_this_thread());
                 let met = stats.sleep(self.state, self.goal, from);
-                predictor.woke_up((cpu_time_of_this_thread() - used).as_secs_f64() * 1e9);
+                predictor.slept(self.now, before, nanos(cpu_time_of_this_thread()));
                 if met {
                     stats.early += 1;
                     predictor.met(nanos_since(self.epoch), Seen::Woken);
@@ -196,9 +196,9 @@ impl Predicted<'_> {
             let before = stats.spinning;
             let met = stats.spin(self.state, self.goal, until, spinning);
             let now = nanos_since(self.epoch);
-            predictor.spun((stats.spinning - before).as_secs_f64() * 1e9);
+            predictor.looked(nanos(stats.spinning - before), now);
             if let Some(blind) = met {
-                let blind = blind.as_secs_f64() * 1e9;
+                let blind = nanos(blind);
                 predictor.met(now, Seen::Spinning { since, blind });
                 return true;
             }
@@ -309,5 +309,5 @@ fn duration(nanos: f64) -> Duration {
 }
 
 fn nanos_since(epoch: Instant) -> f64 {
-    epoch.elapsed().as_secs_f64() * 1e9
+    nanos(epoch.elapsed())
 }

@@ -93,7 +93,7 @@ mod end;
 mod error;
 pub mod guide;
 mod hint;
-#[cfg(feature = "mio")]
+#[cfg(all(unix, feature = "mio"))]
 mod mio;
 mod notifier;
 mod parking;

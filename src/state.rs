@@ -217,17 +217,20 @@ impl State {
 
     /// Takes all that is pending and asks to be rung at the next notification, in one step. Returns the word as it
     /// was. For a waiter whose descriptor may be in a poller: it is armed whenever it is not looking.
+    #[cfg(unix)]
     pub(crate) fn take_and_arm(&self, goal: Goal) -> Word {
         self.arm_keeping(goal.keeps())
     }
 
     /// Takes nothing, and asks to be rung at the next notification. Returns the word as it was.
+    #[cfg(unix)]
     pub(crate) fn rearm(&self) -> Word {
         self.arm_keeping(!ARMED)
     }
 
     /// Keeps those bits of the word and arms, for target 1, with a new sleep number: a descriptor that was drained of
     /// a ring must be rung anew. A closed word is not armed: nothing will come that the waiter has not been told.
+    #[cfg(unix)]
     fn arm_keeping(&self, keep: u32) -> Word {
         // Ordering: Relaxed, as in `arm`.
         self.target.store(1, Relaxed);

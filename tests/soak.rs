@@ -41,6 +41,11 @@ fn a_descriptor_that_is_left_open_is_found() {
 }
 
 #[test]
+fn a_byte_that_is_never_freed_is_found() {
+    assert_found(&soak("--seconds 20 --plant memory"), "were allocated after the first second");
+}
+
+#[test]
 fn a_count_that_is_not_exact_is_found() {
     assert_found(&soak("--seconds 20 --plant count"), "sent");
 }

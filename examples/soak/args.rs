@@ -11,13 +11,16 @@ cargo run --release --features ring --example soak -- [OPTIONS]
   --seed N        what is done, and in which order [1]; threads still meet as they like
   --lanes N       how many things are done at once [4]
   --patience N    after how many seconds a round counts as asleep for ever [60]
-  --plant FAULT   do something wrong, to see that it is found: descriptor (keeps one open), count (adds one that was not
-                  sent), wake (waits for what never comes)
+  --plant FAULT   do something wrong, to see that it is found: descriptor (keeps one open), memory (keeps a byte),
+                  count (adds one that was not sent), wake (waits for what never comes)
   --help
 
-Exit code 0: all totals are exact, and descriptors and memory are flat. 1: anything else, and one line says what. Memory
-is judged from a minute on: until then allocators and stacks may grow to their size. With MALLOC_ARENA_MAX=1 glibc has one
-heap, which reaches its size soon; with one per thread that takes many minutes.
+Exit code 0: all totals are exact; descriptors, and what is allocated, are to the byte what they were after the first
+second; and resident memory is flat. 1: anything else, and one line says what.
+
+Resident memory is judged from a minute on, by halves of the run: until then stacks and heaps may grow to their size. That
+of glibc's heaps, one per thread, and of the stacks it keeps for later depends on which threads met, and grows for hours:
+GLIBC_TUNABLES=glibc.malloc.arena_max=1:glibc.pthread.stack_cache_size=0 spares one the doubt.
 ";
 
 /// What may be wrong on purpose.
@@ -26,6 +29,7 @@ pub(crate) enum Fault {
     Descriptor,
     Count,
     Wake,
+    Memory,
 }
 
 #[derive(Clone, Debug)]
@@ -57,6 +61,7 @@ impl Options {
                         "descriptor" => Fault::Descriptor,
                         "count" => Fault::Count,
                         "wake" => Fault::Wake,
+                        "memory" => Fault::Memory,
                         _ => return Err(format!("no fault is called {value}, see --help")),
                     });
                 }

@@ -82,7 +82,7 @@ fn live(mut random: Random, end: Instant, plant: Option<Fault>, sender: &Sender<
             let _ = waiter.wait();
             drop(notifier);
         }
-        Some(Fault::Descriptor) | None => {}
+        Some(Fault::Descriptor | Fault::Memory) | None => {}
     }
     let _ = sender.send(Ok(total));
 }

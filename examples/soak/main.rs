@@ -10,6 +10,8 @@ mod args;
 #[cfg(target_os = "linux")]
 mod lanes;
 #[cfg(target_os = "linux")]
+mod live;
+#[cfg(target_os = "linux")]
 mod pairs;
 #[cfg(target_os = "linux")]
 #[path = "../../tests/support/random.rs"]

@@ -16,9 +16,10 @@ pub(crate) fn semaphores(random: &mut Random) -> Result<Tally, String> {
     let share = random.below(20);
     let semaphore = &Semaphore::new(0);
     thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(posters + waiters);
         for _ in 0..posters {
             let mut random = fork(random);
-            scope.spawn(move || {
+            threads.push(scope.spawn(move || {
                 let mut left = share * waiters;
                 while left > 0 {
                     let many = random.up_to(left.min(5));
@@ -30,11 +31,11 @@ pub(crate) fn semaphores(random: &mut Random) -> Result<Tally, String> {
                     left -= many;
                     pause(&mut random);
                 }
-            });
+            }));
         }
         for _ in 0..waiters {
             let mut random = fork(random);
-            scope.spawn(move || {
+            threads.push(scope.spawn(move || {
                 let mut left = share * posters;
                 while left > 0 {
                     let timeout = micros(random.below(300));
@@ -50,9 +51,11 @@ pub(crate) fn semaphores(random: &mut Random) -> Result<Tally, String> {
                     left -= usize::from(taken);
                     pause(&mut random);
                 }
-            });
+            }));
         }
-    });
+        // The scope itself waits until they are done, not until they have freed what is theirs.
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked".to_owned()))
+    })?;
     let sent = (share * waiters * posters) as u64;
     Tally::exact(sent, sent - u64::from(semaphore.count()))
 }

@@ -1,8 +1,6 @@
 //! Pairs of a notifier and a waiter, on the futex and on a descriptor.
 
 use std::hint::spin_loop;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -86,25 +84,19 @@ pub(crate) fn wait<W: Wait>(waiter: &mut W, random: &mut Random) -> Option<u64> 
     }
 }
 
-/// One to four threads that notify, and what they will have sent.
-fn notifying(notifier: Notifier, random: &mut Random, sent: &Arc<AtomicU64>) -> Vec<thread::JoinHandle<()>> {
+/// One to four threads that notify, and return what they have sent.
+fn notifying(notifier: Notifier, random: &mut Random) -> Vec<thread::JoinHandle<u64>> {
     let threads = (0..random.up_to(4)).map(|_| {
-        let (notifier, mut random, sent) = (notifier.clone(), fork(random), Arc::clone(sent));
-        thread::spawn(move || {
-            // Ordering: Relaxed; read after the thread was joined.
-            sent.fetch_add(notify(notifier, &mut random), Ordering::Relaxed);
-        })
+        let (notifier, mut random) = (notifier.clone(), fork(random));
+        thread::spawn(move || notify(notifier, &mut random))
     });
     threads.collect()
 }
 
 /// Joins them. Returns what they have sent.
-fn joined(threads: Vec<thread::JoinHandle<()>>, sent: &AtomicU64) -> Result<u64, String> {
-    for thread in threads {
-        thread.join().map_err(|_| "a notifying thread panicked")?;
-    }
-    // Ordering: Relaxed; those who added have been joined.
-    Ok(sent.load(Ordering::Relaxed))
+fn joined(threads: Vec<thread::JoinHandle<u64>>) -> Result<u64, String> {
+    let sent = threads.into_iter().map(|thread| thread.join().map_err(|_| "a notifying thread panicked"));
+    Ok(sent.sum::<Result<u64, _>>()?)
 }
 
 /// Waits till the end, or stops or drops the waiter on the way. Closed must stay closed.
@@ -114,15 +106,14 @@ fn until_closed<W: Wait>(
     random: &mut Random,
     mut between: impl FnMut(&mut W, &mut Random),
 ) -> Result<Tally, String> {
-    let sent = Arc::default();
-    let threads = notifying(notifier, random, &sent);
+    let threads = notifying(notifier, random);
     let stopped_after = (random.below(4) == 0).then(|| random.below(20));
     let dropped_after = (random.below(8) == 0).then(|| random.below(20));
     let mut arrived = 0;
     for waits in 0.. {
         if dropped_after == Some(waits) {
             drop(waiter);
-            return Tally::cut_short(joined(threads, &sent)?, arrived);
+            return Tally::cut_short(joined(threads)?, arrived);
         }
         if stopped_after == Some(waits) {
             waiter.stopper().stop();
@@ -133,7 +124,7 @@ fn until_closed<W: Wait>(
             None => break,
         }
     }
-    let sent = joined(threads, &sent)?;
+    let sent = joined(threads)?;
     if waiter.try_wait() != Err(TryWaitError::Closed) {
         return Err("a closed waiter is not closed any more".to_owned());
     }
@@ -158,8 +149,7 @@ pub(crate) fn on_a_descriptor(random: &mut Random) -> Result<Tally, String> {
 /// A loop around `poll`, now and then left and entered again.
 pub(crate) fn in_a_poll_loop(random: &mut Random) -> Result<Tally, String> {
     let (notifier, mut waiter) = Notifier::pollable().map_err(|error| format!("no descriptor: {error}"))?;
-    let sent = Arc::default();
-    let threads = notifying(notifier, random, &sent);
+    let threads = notifying(notifier, random);
     let mut arrived = 0;
     'entered: loop {
         let mut poll_loop = waiter.poll_loop();
@@ -173,7 +163,7 @@ pub(crate) fn in_a_poll_loop(random: &mut Random) -> Result<Tally, String> {
             pause(random);
         }
     }
-    Tally::exact(joined(threads, &sent)?, arrived)
+    Tally::exact(joined(threads)?, arrived)
 }
 
 fn poll_once(poll_loop: &mut PollLoop<'_>, random: &mut Random) -> Result<(), String> {

@@ -1,7 +1,6 @@
 //! Workers with priorities that end in every way.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rt_notify::{Notifier, Priority, Worker};
 
@@ -14,12 +13,11 @@ pub(crate) fn workers(random: &mut Random) -> Result<Tally, String> {
     let waiter = waiter.with_strategy(strategy(random));
     // Not realtime: for hours that would be a burden to whatever else runs here.
     let priority = [Priority::Inherit, Priority::Nice(5), Priority::Nice(-20)][random.below(3)];
-    let arrived = Arc::new(AtomicU64::new(0));
+    let arrived = Arc::new(Mutex::new(0));
     let (counting, mut choosing) = (Arc::clone(&arrived), fork(random));
     let worker = Worker::builder().name("worker").priority(priority).spawn(waiter, move |mut waiter| {
         while let Some(n) = wait(&mut waiter, &mut choosing) {
-            // Ordering: Relaxed; read after the worker was joined.
-            counting.fetch_add(n, Ordering::Relaxed);
+            *counting.lock().expect("nobody panics with the lock") += n;
         }
     });
     let worker = worker.map_err(|error| format!("no worker: {error}"))?;
@@ -37,7 +35,6 @@ pub(crate) fn workers(random: &mut Random) -> Result<Tally, String> {
         _ => drop(worker),
     }
     // Exact also where it was stopped: that comes after all was sent, and what is pending is still handed out.
-    // Ordering: Relaxed; the worker that added has been joined.
-    let arrived = arrived.load(Ordering::Relaxed);
+    let arrived = *arrived.lock().expect("nobody panics with the lock");
     Tally::exact(sent, arrived)
 }

@@ -247,6 +247,23 @@ fn timeouts_are_never_early_and_take_nothing() {
 }
 
 #[test]
+fn a_deadline_before_the_expected_moment_ends_the_planned_sleep_and_no_other_follows() {
+    if !more_than_one_cpu() {
+        return;
+    }
+    let _watchdog = Watchdog::new();
+    let (notifier, waiter) = Notifier::new();
+    let mut waiter = waiter.with_strategy(WaitStrategy::Periodic(Periodic::learn()));
+    for round in 1..=20 {
+        notifier.expect_next(Instant::now() + 500 * MS);
+        assert_eq!(waiter.wait_timeout(MS), Err(WaitTimeoutError::Timeout));
+        let stats = waiter.stats();
+        assert_eq!(stats.sleeps - stats.spurious, round);
+        assert_eq!((stats.timeouts, stats.spinning), (round, Duration::ZERO));
+    }
+}
+
+#[test]
 fn a_stop_and_the_last_drop_end_a_wait_that_would_look_only_much_later() {
     let _watchdog = Watchdog::new();
     let expected = WaitStrategy::Periodic(Periodic::every(LONG));

@@ -190,6 +190,9 @@ impl Predicted<'_> {
                     predictor.met(nanos_since(self.epoch), Seen::Woken);
                     return true;
                 }
+                if self.is_over() {
+                    return false;
+                }
             }
             let since = nanos_since(self.epoch);
             let until = earlier(self.instant(until), self.deadline);
@@ -202,6 +205,9 @@ impl Predicted<'_> {
                 predictor.met(now, Seen::Spinning { since, blind });
                 return true;
             }
+            if self.is_over() {
+                return false;
+            }
             seen = Seen::Late;
         }
         let met = stats.sleep(self.state, self.goal, self.deadline);
@@ -210,6 +216,11 @@ impl Predicted<'_> {
             predictor.met(nanos_since(self.epoch), seen);
         }
         met
+    }
+
+    /// Whether the caller waits no longer.
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|at| now() >= at)
     }
 
     /// `None` is a moment that no clock can hold.

@@ -12,6 +12,9 @@ use rustix::process::Signal;
 #[allow(dead_code, reason = "only its tests are wanted")]
 #[path = "../examples/latency/args.rs"]
 mod args;
+#[allow(dead_code, reason = "a load's thread is one")]
+#[path = "../examples/latency/background.rs"]
+mod background;
 #[allow(dead_code, reason = "only its tests are wanted")]
 #[path = "../examples/latency/choices.rs"]
 mod choices;
@@ -142,6 +145,13 @@ fn a_waiter_that_looks_at_intervals_is_never_rung_for() {
 fn a_loaded_machine_loses_nothing() {
     let ended = latency("--source clock --seconds 1 --load 30").end_within(EVENTUALLY);
     assert_nothing_lost(&ended);
+}
+
+#[test]
+fn cpus_that_are_kept_awake_lose_nothing_and_are_mentioned() {
+    let ended = latency("--source clock --seconds 1 --awake").end_within(EVENTUALLY);
+    assert_nothing_lost(&ended);
+    assert!(ended.stdout.contains("\nCPUs             kept awake\n"), "{}", ended.stdout);
 }
 
 #[test]

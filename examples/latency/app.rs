@@ -9,7 +9,9 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 mod args;
+mod awake;
 mod backend;
+mod background;
 mod choices;
 mod clock;
 #[path = "../support/curves.rs"]
@@ -48,6 +50,7 @@ mod jack_client;
 mod jack_server;
 
 use args::Options;
+use awake::Awake;
 use choices::Backend;
 use output::print;
 use relock_table::RelockTable;
@@ -95,6 +98,11 @@ fn run(options: &Options) -> Result<bool, String> {
     print(&format!("source           {description}\n"))?;
 
     // 4. Measure.
+    let awake = options.awake.then(Awake::keep).transpose();
+    let _awake = awake.map_err(|error| format!("the CPUs cannot be kept awake: {error}"))?;
+    if options.awake {
+        print("CPUs             kept awake\n")?;
+    }
     let (all, success) = if options.compare {
         compare(options, &mut *source, &interrupted)?
     } else {

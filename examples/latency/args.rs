@@ -23,6 +23,8 @@ cargo run --release [--features jack,mio] --example latency -- [OPTIONS]
   --load PERCENT            other work, for a random time from 0 to twice that share of a period: on JACK, a client
                             in front of ours does it in each cycle; beside the clock, a thread with nice 0 does it
                             once per period, on any CPU. 1 to 50 [none]
+  --awake                   keep all CPUs from falling asleep, by threads that run only while no other wants to: for
+                            virtual machines, where waking a CPU takes longer than what is measured
   --disturb                 on a private JACK server: in mid-run the callback takes 60 % of the period for a while, the
                             period is 16 times as long for another, and then the server freewheels. Says how many
                             notifications it took to find the rest while spinning again. Needs --source jack
@@ -85,6 +87,8 @@ pub(crate) struct Options {
     pub(crate) cpu: Option<usize>,
     /// A share of the period in percent.
     pub(crate) load: Option<u32>,
+    /// No CPU is to fall asleep.
+    pub(crate) awake: bool,
     pub(crate) disturb: bool,
     pub(crate) backend: Backend,
     /// At least one.
@@ -108,6 +112,7 @@ impl Default for Options {
             priority: Priority::Nice(-20),
             cpu: None,
             load: None,
+            awake: false,
             disturb: false,
             backend: Backend::Futex,
             strategies: Vec::new(),
@@ -133,6 +138,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Option<Opt
             ("--help" | "-h", None) => return Ok(None),
             ("--compare", None) => {
                 options.compare = true;
+                continue;
+            }
+            ("--awake", None) => {
+                options.awake = true;
                 continue;
             }
             ("--disturb", None) => {
@@ -270,6 +279,12 @@ mod tests {
     }
 
     #[test]
+    fn cpus_are_kept_awake_if_that_is_asked_for() {
+        assert!(parse_words("--awake").unwrap().unwrap().awake);
+        assert!(!parse_words("").unwrap().unwrap().awake);
+    }
+
+    #[test]
     fn every_kind_of_priority_is_understood() {
         let priority = |value| parse_words(&format!("--priority {value}")).unwrap().unwrap().priority;
         assert!(matches!(priority("nice:-20"), Priority::Nice(-20)));
@@ -315,6 +330,7 @@ mod tests {
             ("--source jack --disturb", "--seconds"),
             ("--source jack --disturb --seconds 10 --period 1024", "--period"),
             ("--disturb=yes", "--disturb=yes"),
+            ("--awake=1", "--awake=1"),
         ] {
             let message = parse_words(line).unwrap_err();
             assert!(message.contains(named) && message.lines().count() == 1, "{line}: {message}");

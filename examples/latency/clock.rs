@@ -12,7 +12,8 @@ use rustix::time::{ClockId, Timespec};
 
 use super::args::Options;
 use super::backend::Stop;
-use super::load::{LoadThread, RandomLoad};
+use super::background::Background;
+use super::load::{RandomLoad, start_thread};
 use super::probe::Probe;
 use super::source::{End, Running, Source};
 use super::stats::{Schedule, timespec};
@@ -42,9 +43,9 @@ impl Clock {
         Clock { period, rate, callbacks, cpu: options.cpu.and_then(others), load }
     }
 
-    fn load(&self) -> Result<Option<LoadThread>, String> {
+    fn load(&self) -> Result<Option<Background>, String> {
         let period = Schedule { start: 0, period: self.period, rate: self.rate }.due(1);
-        let started = self.load.map(|percent| LoadThread::start(RandomLoad::new(percent), period));
+        let started = self.load.map(|percent| start_thread(RandomLoad::new(percent), period));
         started.transpose().map_err(|error| format!("the load's thread could not be started: {error}"))
     }
 }
@@ -118,7 +119,7 @@ struct RunningClock {
     stop: Arc<AtomicBool>,
     /// Returns whether no callback panicked.
     thread: JoinHandle<bool>,
-    _load: Option<LoadThread>,
+    _load: Option<Background>,
 }
 
 impl Running for RunningClock {

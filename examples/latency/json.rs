@@ -18,6 +18,7 @@ pub(crate) fn text(options: &Options, source: &str, all: &[Rounds]) -> String {
         "worker_priority": format!("{:?}", options.priority),
         "worker_cpu": options.cpu,
         "load_percent": options.load,
+        "cpus_kept_awake": options.awake,
         "disturbed": options.disturb,
         "max_steal_percent": options.max_steal,
         "strategies": strategies,

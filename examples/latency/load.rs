@@ -2,11 +2,10 @@
 
 use std::hint::spin_loop;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
+use super::background::Background;
 use super::system::now;
 
 /// Works for times that are evenly spread from 0 to twice a share of the period. Realtime-safe.
@@ -44,38 +43,15 @@ pub(crate) fn work_for(nanos: u64) {
     }
 }
 
-/// A thread of ordinary priority that does it. Dropping it ends it.
-#[derive(Debug)]
-pub(crate) struct LoadThread {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl LoadThread {
-    pub(crate) fn start(mut load: RandomLoad, period: u64) -> io::Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let run = move || {
-            // Ordering: Relaxed; nothing but the end hangs on it.
-            while !stopped.load(Ordering::Relaxed) {
-                let next = now().saturating_add(period);
-                load.work(period);
-                thread::sleep(Duration::from_nanos(next.saturating_sub(now())));
-            }
-        };
-        let thread = thread::Builder::new().name("load".into()).spawn(run)?;
-        Ok(LoadThread { stop, thread: Some(thread) })
-    }
-}
-
-impl Drop for LoadThread {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // It cannot panic, and nobody would be left to tell.
-            let _ = thread.join();
+/// A thread of ordinary priority that does it once per period.
+pub(crate) fn start_thread(mut load: RandomLoad, period: u64) -> io::Result<Background> {
+    Background::start("load", move || {
+        move || {
+            let next = now().saturating_add(period);
+            load.work(period);
+            thread::sleep(Duration::from_nanos(next.saturating_sub(now())));
         }
-    }
+    })
 }
 
 #[cfg(test)]

@@ -36,6 +36,15 @@ pub(crate) fn keep_to(cpu: usize) {
     let _ = sched_setaffinity(None, &set);
 }
 
+/// Has the calling thread run only while no other thread wants its CPU. Tells whether the kernel agrees.
+#[allow(unsafe_code, reason = "neither std nor rustix has this call")]
+pub(crate) fn run_only_when_idle() -> bool {
+    // SAFETY: all integers, and no pointer in it; any bits are a value of it.
+    let none: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a value that lives for as long as the call.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &none) == 0 }
+}
+
 /// Policy and priority of a thread of this process, as the kernel reports them.
 pub(crate) fn scheduling(thread: i32) -> Option<String> {
     parse_scheduling(&fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?)
@@ -51,6 +60,7 @@ fn parse_scheduling(stat: &str) -> Option<String> {
         "0" => format!("nice {nice}"),
         "1" => format!("SCHED_FIFO {priority}"),
         "2" => format!("SCHED_RR {priority}"),
+        "5" => "SCHED_IDLE".to_owned(),
         other => format!("policy {other}"),
     })
 }
@@ -84,6 +94,17 @@ mod tests {
     fn scheduling_of_a_real_thread_is_known() {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         assert!(scheduling(thread).is_some());
+    }
+
+    #[test]
+    fn a_thread_that_runs_only_when_idle_is_known_as_one() {
+        std::thread::spawn(|| {
+            assert!(run_only_when_idle());
+            let thread = rustix::thread::gettid().as_raw_nonzero().get();
+            assert_eq!(scheduling(thread).as_deref(), Some("SCHED_IDLE"));
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

@@ -6,6 +6,8 @@
 
 #[path = "support/freeze.rs"]
 mod freeze;
+#[path = "support/reader.rs"]
+mod reader;
 #[path = "support/signals.rs"]
 mod signals;
 #[path = "support/stress.rs"]
@@ -15,93 +17,16 @@ mod threads;
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use freeze::{Point, freeze};
+use freeze::{everywhere, freeze};
+use reader::Reader;
 use rt_notify::{Closed, Notifier, Semaphore, Waiter};
-use stress::{Random, Watchdog, rounds, until};
-use threads::Sleeper;
+use stress::{Watchdog, until};
 
 const LONG: Duration = Duration::from_secs(1000);
-
-/// Calls `round` with many points, as dense as this platform allows.
-fn everywhere(mut round: impl FnMut(Point) -> bool) {
-    #[cfg(target_arch = "x86_64")]
-    freeze::at_each_instruction(&mut round);
-    let mut random = Random::new(57);
-    for _ in 0..rounds(200) {
-        assert!(round(Point::Moment(random.below(1 << 16))));
-    }
-}
-
-/// A thread that takes notifications as they come, and tells what it has seen.
-struct Reader {
-    total: Arc<AtomicU32>,
-    /// What is written here before a notification is copied to `seen` after the wait that takes it.
-    message: Arc<AtomicU32>,
-    seen: Arc<AtomicU32>,
-    /// While this is set, it does not go to sleep again.
-    hold: Arc<AtomicBool>,
-    thread: Sleeper<()>,
-}
-
-impl Reader {
-    fn new(mut wait: impl FnMut() -> Result<u32, Closed> + Send + 'static) -> Self {
-        let total = Arc::new(AtomicU32::new(0));
-        let message = Arc::new(AtomicU32::new(0));
-        let seen = Arc::new(AtomicU32::new(0));
-        let hold = Arc::new(AtomicBool::new(false));
-        let thread = Sleeper::spawn_asleep({
-            let (total, message, seen, hold) = (total.clone(), message.clone(), seen.clone(), hold.clone());
-            move || {
-                while let Ok(n) = wait() {
-                    total.fetch_add(n, Relaxed);
-                    seen.store(message.load(Relaxed), Relaxed);
-                    while hold.load(Relaxed) {
-                        thread::yield_now();
-                    }
-                }
-            }
-        });
-        Reader { total, message, seen, hold, thread }
-    }
-
-    /// `low`, which counts `counted`, is frozen at many points, each time while the reader sleeps; `high`, which
-    /// counts one, must wake the reader before `low` goes on.
-    fn is_woken_by(&self, high: impl Fn(), low: impl Fn() + Sync, counted: u32) {
-        let mut message = 0;
-        let mut posted = 0;
-        everywhere(|point| {
-            // A new sleep, begun when no call is under way any more: what a call of an earlier sleep does late could
-            // make `high` wake the reader for the wrong reason.
-            self.hold.store(true, Relaxed);
-            high();
-            posted += 1;
-            until("the reader is awake", || self.total.load(Relaxed) == posted);
-            self.hold.store(false, Relaxed);
-            self.thread.wait_asleep();
-            message += 1;
-            let is_frozen = freeze(
-                point,
-                &low,
-                || {
-                    self.message.store(message, Relaxed);
-                    high();
-                    until("the reader wakes while the other thread is frozen", || {
-                        self.seen.load(Relaxed) == message
-                    });
-                },
-                || {},
-            );
-            posted += counted + u32::from(is_frozen);
-            until("all is handed out", || self.total.load(Relaxed) == posted);
-            is_frozen
-        });
-    }
-}
 
 /// [`Reader::is_woken_by`], for two notifiers of a pair.
 fn notify_wakes(

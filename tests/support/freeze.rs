@@ -1,6 +1,7 @@
 //! Stops one thread in the midst of an action, in a signal handler, while others go on.
 //!
 //! To the others it looks like a thread that a scheduler has preempted for long.
+#![allow(dead_code, reason = "each test file uses a part of this")]
 #![allow(unsafe_code, reason = "the single-step flag is set in a handler's context, through a raw pointer")]
 
 use std::ptr::null_mut;
@@ -10,7 +11,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use crate::signals;
-use crate::stress::{Random, until};
+use crate::stress::{Random, rounds, until};
 use crate::threads::Probe;
 
 /// Where to stop it.
@@ -28,6 +29,16 @@ static RELEASED: AtomicBool = AtomicBool::new(false);
 
 /// The handlers' state is one for the process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Calls `round` with many points, as dense as this platform allows.
+pub(crate) fn everywhere(mut round: impl FnMut(Point) -> bool) {
+    #[cfg(target_arch = "x86_64")]
+    at_each_instruction(&mut round);
+    let mut random = Random::new(57);
+    for _ in 0..rounds(200) {
+        assert!(round(Point::Moment(random.below(1 << 16))));
+    }
+}
 
 /// Releases the frozen thread even if an assertion fails meanwhile.
 struct ReleaseOnDrop;

@@ -84,3 +84,16 @@ pub extern "C-unwind" fn planted_repeated_instruction(buffer: &mut [u8; 4096]) {
             in("al") 0u8, options(nostack, preserves_flags));
     }
 }
+
+/// Half of a loop that other processors can prolong.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn planted_repeated_instruction(word: &AtomicU32) -> u32 {
+    let failed;
+    // SAFETY: stores what was read, to the same word, or nothing.
+    unsafe {
+        std::arch::asm!("ldaxr {value:w}, [{word}]", "stlxr {failed:w}, {value:w}, [{word}]", word = in(reg) word.as_ptr(),
+            value = out(reg) _, failed = out(reg) failed, options(nostack, preserves_flags));
+    }
+    failed
+}

@@ -15,6 +15,7 @@ pub(crate) enum Fault {
     /// The functions have none as they stand. Inlined into others they may.
     BackwardBranch,
     Recursion,
+    /// One that loops by itself, or is made to be repeated until it succeeds.
     RepeatedInstruction,
     /// To code that is neither this crate's nor rustix's: an allocation, a panic, a lock, libc.
     ForeignCall,
@@ -207,11 +208,8 @@ impl<'i> Checker<'i> {
     fn step(&mut self, at: u64, instruction: &Instruction, walk: &mut Walk<'_>) -> Step {
         let Walk { function, start, paths, .. } = walk;
         let place = format!("{} at {at:x}: {}", function.name, instruction.text);
-        if instruction.is_thread_local() {
-            paths.report(Fault::ThreadLocal, place.clone());
-        }
-        if instruction.is_repeated() {
-            paths.report(Fault::RepeatedInstruction, place.clone());
+        if let Some(fault) = instruction.fault {
+            paths.report(fault, place.clone());
         }
         // Past the last instruction if there is none.
         let following = function.instructions.range(at + 1..).next().map_or(u64::MAX, |(&next, _)| next);

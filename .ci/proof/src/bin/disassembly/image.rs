@@ -1,12 +1,15 @@
-//! What `objdump` says about a shared library, as far as the check needs it. x86-64 only.
+//! What `objdump` says about a shared library, as far as the check needs it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::process::Command;
 
+use crate::check::Fault;
+use crate::processor::Processor;
+
 /// A shared library, disassembled.
-#[derive(Default)]
 pub(crate) struct Image {
+    processor: Processor,
     /// By the address of the first instruction.
     functions: BTreeMap<u64, Function>,
     exported: HashMap<String, u64>,
@@ -22,6 +25,7 @@ pub(crate) struct Function {
 pub(crate) struct Instruction {
     pub(crate) text: String,
     pub(crate) effect: Effect,
+    pub(crate) fault: Option<Fault>,
 }
 
 /// Where control goes after an instruction.
@@ -34,7 +38,7 @@ pub(crate) enum Effect {
         conditional: bool,
     },
     Return,
-    /// `ud2` and the like.
+    /// An instruction that is none, such as `ud2`.
     Trap,
 }
 
@@ -48,17 +52,18 @@ pub(crate) enum Destination {
 }
 
 impl Image {
-    pub(crate) fn read(library: &Path) -> Image {
-        let mut image = Image::default();
-        for line in objdump(library, &["--dynamic-syms"]).lines() {
+    pub(crate) fn read(library: &Path, processor: Processor) -> Image {
+        let objdump = |options: &[&str]| objdump(processor, library, options);
+        let mut image =
+            Image { processor, functions: BTreeMap::new(), exported: HashMap::new(), slots: HashMap::new() };
+        for line in objdump(&["--dynamic-syms"]).lines() {
             image.read_symbol(line);
         }
-        for line in objdump(library, &["--dynamic-reloc"]).lines() {
+        for line in objdump(&["--dynamic-reloc"]).lines() {
             image.read_relocation(line);
         }
         // `--wide` only splits the bytes, which are not shown; without it long instructions span two lines.
-        for line in objdump(library, &["--disassemble", "--demangle", "--no-show-raw-insn", "--wide"]).lines()
-        {
+        for line in objdump(&["--disassemble", "--demangle", "--no-show-raw-insn", "--wide"]).lines() {
             image.read_code(line);
         }
         image
@@ -72,6 +77,16 @@ impl Image {
 
     pub(crate) fn function(&self, at: u64) -> Option<&Function> {
         self.functions.get(&at)
+    }
+
+    /// What the loader writes there.
+    pub(crate) fn slot(&self, at: u64) -> Destination {
+        self.slots.get(&at).cloned().unwrap_or(Destination::Unknown)
+    }
+
+    /// Where an exported function is.
+    pub(crate) fn symbol(&self, name: &str) -> Option<u64> {
+        self.exported.get(name).copied()
     }
 
     /// `0000000000012a40 g    DF .text 0000000000000062  Base        probe_notify_many`
@@ -110,68 +125,24 @@ impl Image {
             self.functions.insert(address, Function { name: name.to_owned(), instructions: BTreeMap::new() });
         } else if let Some((address, text)) = line.split_once(":\t")
             && let Some(address) = hex(address.trim())
-            && let Some(effect) = self.effect(text)
+            && let Some(effect) = self.processor.effect(text, self)
             && let Some((_, function)) = self.functions.range_mut(..=address).next_back()
         {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            function.instructions.insert(address, Instruction { text, effect });
-        }
-    }
-
-    fn effect(&self, text: &str) -> Option<Effect> {
-        let (code, comment) = text.split_once('#').unwrap_or((text, ""));
-        let mut words = code.split_whitespace().skip_while(|word| is_prefix(word));
-        let mnemonic = words.next()?;
-        let operand = words.next().unwrap_or("");
-        Some(match mnemonic {
-            "syscall" | "sysenter" | "int" => Effect::SystemCall,
-            "ud2" | "ud1" | "hlt" | "int3" => Effect::Trap,
-            "jmp" => Effect::Jump { to: self.destination(operand, comment), conditional: false },
-            _ if mnemonic.starts_with("ret") => Effect::Return,
-            _ if mnemonic.starts_with("call") => Effect::Call(self.destination(operand, comment)),
-            _ if mnemonic.starts_with('j') || mnemonic.starts_with("loop") => {
-                Effect::Jump { to: self.destination(operand, comment), conditional: true }
-            }
-            _ => Effect::Next,
-        })
-    }
-
-    fn destination(&self, operand: &str, comment: &str) -> Destination {
-        match operand.strip_prefix('*') {
-            None => hex(operand).map_or(Destination::Unknown, Destination::Address),
-            Some(place) if place.ends_with("(%rip)") => {
-                let slot = comment.split_whitespace().next().and_then(hex);
-                slot.and_then(|slot| self.slots.get(&slot)).cloned().unwrap_or(Destination::Unknown)
-            }
-            Some(_) => Destination::Unknown,
+            let fault = self.processor.fault(&text);
+            function.instructions.insert(address, Instruction { text, effect, fault });
         }
     }
 }
 
-impl Instruction {
-    pub(crate) fn is_thread_local(&self) -> bool {
-        self.text.contains("%fs") || self.text.contains("%gs")
-    }
-
-    /// One of those that loop by themselves. (`repz ret` does not; compilers once wrote it.)
-    pub(crate) fn is_repeated(&self) -> bool {
-        self.text.starts_with("rep") && !self.text.ends_with("ret")
-    }
-}
-
-fn is_prefix(word: &str) -> bool {
-    let known =
-        ["lock", "bnd", "notrack", "data16", "addr32", "cs", "ds", "es", "ss", "xacquire", "xrelease"];
-    known.contains(&word) || word.starts_with("rep") || word.starts_with("rex")
-}
-
-fn hex(digits: &str) -> Option<u64> {
+pub(crate) fn hex(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits.strip_prefix("0x").unwrap_or(digits), 16).ok()
 }
 
-fn objdump(library: &Path, options: &[&str]) -> String {
-    let output = Command::new("objdump").args(options).arg(library).output();
-    let output = output.unwrap_or_else(|error| panic!("cannot run objdump (package binutils): {error}"));
+fn objdump(processor: Processor, library: &Path, options: &[&str]) -> String {
+    let program = processor.objdump();
+    let output = Command::new(program).args(options).arg(library).output();
+    let output = output.unwrap_or_else(|error| panic!("cannot run {program} (a package binutils): {error}"));
     assert!(output.status.success(), "objdump failed: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("objdump writes ASCII")
 }

@@ -7,10 +7,12 @@
 //! ```text
 //! .ci/disassembly               # checks, and checks that faults would be found
 //! .ci/disassembly --self-test   # only the latter, with all that is found
+//! .ci/disassembly --aarch64     # the same for AArch64 with LSE
 //! ```
 
 mod check;
 mod image;
+mod processor;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ use std::process::{Command, ExitCode};
 
 use check::{Checker, Fault, Paths, Range, Report};
 use image::Image;
+use processor::Processor;
 
 /// A checked function: how many system calls it makes, and whether it may abort.
 struct Probe {
@@ -79,24 +82,41 @@ const BUILDS: [Build; 7] = [
     Build { opt_level: "3", panic: "abort", lto: "fat" },
 ];
 
+/// Fewer, since each way to panic or to link needs a std of its own.
+const BUILDS_OF_AARCH64: [Build; 3] = [
+    Build { opt_level: "2", panic: "unwind", lto: "off" },
+    Build { opt_level: "3", panic: "unwind", lto: "off" },
+    Build { opt_level: "s", panic: "unwind", lto: "off" },
+];
+
+/// Whose level of optimisation is varied: all that the functions are made of.
+const PACKAGES: [&str; 3] = ["rt-notify-proof", "rt-notify", "rustix"];
+
 fn main() -> ExitCode {
-    if !cfg!(target_arch = "x86_64") {
-        eprintln!("this check knows the instructions of x86-64 only");
+    let (mut self_test, mut processor) = (false, Processor::X86_64);
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--self-test" => self_test = true,
+            "--aarch64" => processor = Processor::Aarch64,
+            other => {
+                eprintln!("unknown argument {other}; there are --self-test and --aarch64");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    if processor == Processor::X86_64 && !cfg!(target_arch = "x86_64") {
+        eprintln!("this is no x86-64, for which this program would be built");
         return ExitCode::FAILURE;
     }
-    let self_test = match std::env::args().nth(1).as_deref() {
-        None => false,
-        Some("--self-test") => true,
-        Some(other) => {
-            eprintln!("unknown argument {other}; there is --self-test");
-            return ExitCode::FAILURE;
-        }
+    let builds: &[Build] = match processor {
+        Processor::X86_64 => &BUILDS,
+        Processor::Aarch64 => &BUILDS_OF_AARCH64,
     };
 
     let mut failures = 0;
-    for build in BUILDS {
-        println!("\nopt-level {}, panic {}, lto {}", build.opt_level, build.panic, build.lto);
-        let image = Image::read(&build.run());
+    for build in builds {
+        println!("\n{processor:?}, opt-level {}, panic {}, lto {}", build.opt_level, build.panic, build.lto);
+        let image = Image::read(&build.run(processor), processor);
         failures += check_planted(&image, self_test);
         if !self_test {
             failures += check_probes(&image);
@@ -104,7 +124,7 @@ fn main() -> ExitCode {
     }
     println!();
     if failures == 0 {
-        println!("disassembly: all {} builds hold", BUILDS.len());
+        println!("disassembly: all {} builds hold", builds.len());
         ExitCode::SUCCESS
     } else {
         println!("disassembly: {failures} FAILED");
@@ -114,25 +134,28 @@ fn main() -> ExitCode {
 
 impl Build {
     /// Builds the probes and returns the shared library.
-    fn run(self) -> PathBuf {
+    fn run(self, processor: Processor) -> PathBuf {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let target = root.join("target/proof");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
+        let mut cargo = Command::new(cargo);
+        cargo
             .current_dir(&root)
             .args(["rustc", "--quiet", "--release", "--package", "rt-notify-proof", "--lib"])
             .args(["--crate-type", "cdylib"])
-            .arg("--config")
-            .arg(format!("profile.release.opt-level={}", toml(self.opt_level)))
             .arg("--config")
             .arg(format!("profile.release.panic={}", toml(self.panic)))
             .arg("--config")
             .arg(format!("profile.release.lto={}", toml(self.lto)))
             .arg("--target-dir")
-            .arg(&target)
-            .status();
-        assert!(status.expect("cargo runs").success(), "the probes do not build");
-        target.join("release/librt_notify_proof.so")
+            .arg(&target);
+        for package in PACKAGES {
+            let option = format!("profile.release.package.{package}.opt-level={}", toml(self.opt_level));
+            cargo.arg("--config").arg(option);
+        }
+        processor.choose(&mut cargo);
+        assert!(cargo.status().expect("cargo runs").success(), "the probes do not build");
+        target.join(processor.directory()).join("librt_notify_proof.so")
     }
 }
 

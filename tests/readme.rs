@@ -80,3 +80,38 @@ fn each_proof_names_tests_and_stages_that_exist() {
         }
     }
 }
+
+/// The methods of `of` in the source of a file.
+fn methods<'a>(source: &'a str, of: &str) -> Vec<&'a str> {
+    let (_, rest) = source.split_once(&format!("\nimpl<T> {of}<T> {{\n")).expect("the type is there");
+    let (block, _) = rest.split_once("\n}\n").expect("the block ends");
+    block.split("\n    pub fn ").skip(1).map(|text| text.split(['(', '<']).next().unwrap()).collect()
+}
+
+#[test]
+fn each_function_that_is_guaranteed_runs_under_the_realtime_sanitizer() {
+    let run = include_str!("../.ci/sanitize/src/realtime.rs");
+    let mut calls = Vec::new();
+    for row in table(README, "function") {
+        for name in quoted(row[0]) {
+            let name = name.rsplit("::").next().unwrap();
+            match name {
+                "Clone" => calls.extend(["notifier.clone()".to_owned(), "stopper.clone()".to_owned()]),
+                "Drop" => calls.extend(["drop(notifier)".to_owned(), "drop(stopper)".to_owned()]),
+                "RtProducer" | "RtConsumer" => {}
+                _ if name.starts_with(char::is_lowercase) => calls.push(format!(".{name}(")),
+                // The types of those.
+                _ => assert!(["Notifier", "Stopper"].contains(&name), "{name} is not looked for"),
+            }
+        }
+    }
+    let producer = methods(include_str!("../src/ring/capture.rs"), "RtProducer");
+    let consumer = methods(include_str!("../src/ring/playback.rs"), "RtConsumer");
+    assert!(producer.len() > 8 && consumer.len() > 8);
+    calls.extend(producer.iter().map(|method| format!("producer.{method}(")));
+    calls.extend(consumer.iter().map(|method| format!("consumer.{method}(")));
+    assert!(calls.len() > 25);
+    for call in calls {
+        assert!(run.contains(&call), "the sanitizer does not see {call}");
+    }
+}

@@ -139,21 +139,36 @@ fn semaphores() {
     });
 }
 
+/// Rings whose other side sleeps on the futex, and on a descriptor.
 fn rings() {
-    let (mut producer, mut reader) = ring::capture::<f32>(1000);
-    let (mut writer, mut consumer) = ring::playback::<f32>(1000);
-    let read = thread::spawn(move || {
-        while let Ok(n) = reader.wait_for(500) {
-            if let Ok(chunk) = reader.read_chunk(n) {
-                chunk.commit_all();
-            }
-        }
-    });
-    let written = thread::spawn(move || {
-        while let Ok(n) = writer.wait_for(500) {
-            let _ = writer.push_slice(&vec![1.0; n]);
-        }
-    });
+    let (producer, mut reader) = ring::capture::<f32>(1000);
+    let (mut writer, consumer) = ring::playback::<f32>(1000);
+    both_ends(
+        (producer, consumer),
+        move || {
+            reader.wait_for(500).map(|n| reader.read_chunk(n).map_or((), |chunk| chunk.commit_all())).is_ok()
+        },
+        move || writer.wait_for(500).map(|n| drop(writer.push_slice(&vec![1.0; n]))).is_ok(),
+    );
+    let (producer, mut reader) = ring::capture_pollable::<f32>(1000).expect("a descriptor is left");
+    let (mut writer, consumer) = ring::playback_pollable::<f32>(1000).expect("a descriptor is left");
+    both_ends(
+        (producer, consumer),
+        move || {
+            reader.wait_for(500).map(|n| reader.read_chunk(n).map_or((), |chunk| chunk.commit_all())).is_ok()
+        },
+        move || writer.wait_for(500).map(|n| drop(writer.push_slice(&vec![1.0; n]))).is_ok(),
+    );
+}
+
+/// `read` and `write` wait at the other ends, and tell whether to go on.
+fn both_ends(
+    (mut producer, mut consumer): (ring::RtProducer<f32>, ring::RtConsumer<f32>),
+    mut read: impl FnMut() -> bool + Send + 'static,
+    mut write: impl FnMut() -> bool + Send + 'static,
+) {
+    let read = thread::spawn(move || while read() {});
+    let written = thread::spawn(move || while write() {});
     let mut period = [0.0; 64];
     for _ in 0..2_000 {
         realtime(|| {

@@ -110,7 +110,10 @@ impl JackServer {
                 return Err(io::Error::other(format!("jackd could not start ({status})")));
             }
             if Instant::now() >= deadline {
-                return Err(io::Error::other(format!("jackd was not ready within {READY_WITHIN:?}")));
+                return Err(io::Error::other(format!(
+                    "jackd was not ready within {READY_WITHIN:?}; if this goes on, a JACK program that was killed has \
+                     left what JACK shares locked: end them all, then rm -r /dev/shm/jack* and ipcrm -S 0x282929"
+                )));
             }
             thread::sleep(LOOK_EVERY);
         }

@@ -14,9 +14,10 @@
 //!
 //! It is in one of two states. *Searching*, the waiter blocks, and the intervals between wake-ups are collected until
 //! several agree on a period. *Locked*, the waiter spins over the expected moment; when it has met nothing there for
-//! several periods, it searches again.
+//! several periods, it searches again. If one lock after the other comes to nothing, there is no such moment, and it
+//! rests in between: what it looked for would be paid for in vain.
 
-use super::budget::Budget;
+use super::budget::{Budget, WINDOW};
 use super::dll::Dll;
 use super::margin::Margin;
 use super::{Periodic, nanos};
@@ -35,6 +36,15 @@ const DROP_OUT: f64 = 4.0;
 const SHORTEST: f64 = 10.0;
 /// The same in nanoseconds, for a least margin of nothing: a period of 0 has no phase.
 const SHORTEST_EVER: f64 = 20_000.0;
+/// Met while spinning in one lock, and for longer than what was saved can pay for, after which it has proved itself.
+const PROOF: u32 = 32;
+const PROVING: f64 = 2.0 * WINDOW;
+/// Locks in a row that may be given up without having proved themselves, as in a change.
+const TRIES: u32 = 2;
+/// After more of them notifications come at no moment that the budget could cover. It then blocks for so many of them before
+/// it tries again, for twice as many after each further one, and for this many at most.
+const REST: u32 = 16;
+const LONGEST_REST: u32 = 2_048;
 /// How fast the lag behind an announcement is learnt.
 const LAG: f64 = 0.1;
 /// More than that is no lag.
@@ -78,6 +88,10 @@ pub(super) struct Predictor {
     /// The moment that the plan is for, if it is for one.
     expected: Option<f64>,
     over_budget: u64,
+    /// Locks in a row that were given up without having proved themselves.
+    fruitless: u32,
+    /// For so many notifications it does not try again.
+    rest: u32,
 }
 
 /// What the notifier's side announced.
@@ -97,7 +111,7 @@ struct Hint {
 #[derive(Clone, Debug)]
 enum State {
     Searching,
-    Locked { dll: Dll, doubt: u32 },
+    Locked { dll: Dll, doubt: u32, hits: u32, since: f64 },
 }
 
 /// The latest intervals between wake-ups.
@@ -155,6 +169,8 @@ impl Predictor {
             plan: Plan::Block,
             expected: None,
             over_budget: 0,
+            fruitless: 0,
+            rest: 0,
         }
     }
 
@@ -192,7 +208,7 @@ impl Predictor {
         let announced = self.hint.at.map(|at| at + self.hint.lag);
         self.expected = match &self.state {
             State::Locked { dll, .. } => announced.or(Some(dll.next())),
-            State::Searching => announced,
+            State::Searching => announced.filter(|_| self.rest == 0),
         };
         // Without a period, what is announced is the only one that is known to come.
         let interval = self.period().or(self.hint.at.map(|at| at - now));
@@ -246,17 +262,23 @@ impl Predictor {
         let period = self.search.met(at, seen);
         match &mut self.state {
             State::Searching => {
+                self.rest = self.rest.saturating_sub(1);
                 if let Some(period) = self.known.or(period).filter(|_| seen != Seen::Pending) {
                     self.lock(at, period);
                 }
             }
-            State::Locked { dll, doubt } => {
+            State::Locked { dll, doubt, hits, since } => {
                 if at - dll.next() > DROP_OUT * dll.period() {
                     return self.search(at);
                 }
                 if let Some(period) = period {
                     let is_another = (period - dll.period()).abs() > SPREAD * dll.period();
-                    if is_another || self.search.missed > AGREEING {
+                    if self.search.missed > AGREEING {
+                        self.give_up(at);
+                        return self.lock(at, period);
+                    }
+                    if is_another {
+                        // It may be that what is announced was met all the same.
                         self.search(at);
                         return self.lock(at, period);
                     }
@@ -265,6 +287,10 @@ impl Predictor {
                     Seen::Spinning { blind, .. } => {
                         dll.event(probable(dll.next(), at, blind));
                         *doubt = doubt.saturating_sub(1);
+                        *hits = hits.saturating_add(1);
+                        if *doubt == 0 && *hits >= PROOF && at - *since >= PROVING {
+                            self.fruitless = 0;
+                        }
                     }
                     // It may have been this period's or an earlier one's: the next to expect is certainly later.
                     Seen::Pending => dll.skip_to(at + self.after.get()),
@@ -286,7 +312,9 @@ impl Predictor {
                         *doubt += 2;
                     }
                 }
-                if *doubt >= 2 * MISSES || !self.is_worth_it() {
+                if *doubt >= 2 * MISSES {
+                    self.give_up(at);
+                } else if !self.is_worth_it() {
                     self.search(at);
                 }
             }
@@ -300,7 +328,10 @@ impl Predictor {
     }
 
     fn lock(&mut self, last: f64, period: f64) {
-        self.state = State::Locked { dll: Dll::new(last, period), doubt: 0 };
+        if self.rest > 0 {
+            return;
+        }
+        self.state = State::Locked { dll: Dll::new(last, period), doubt: 0, hits: 0, since: last };
         if let Some(announced) = self.hint.latest {
             // A callback may take most of its cycle; it may also be announced a little too late.
             let lag = last - announced;
@@ -309,6 +340,15 @@ impl Predictor {
         if !self.is_worth_it() {
             self.search(last);
         }
+    }
+
+    /// The lock holds no longer. If it had proved itself before, this is the first in a row.
+    fn give_up(&mut self, last: f64) {
+        self.fruitless = self.fruitless.saturating_add(1);
+        if let Some(more) = self.fruitless.checked_sub(TRIES + 1) {
+            self.rest = REST.saturating_mul(1 << more.min(16)).min(LONGEST_REST);
+        }
+        self.search(last);
     }
 
     fn search(&mut self, last: f64) {

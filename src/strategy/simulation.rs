@@ -419,6 +419,38 @@ fn aperiodic_notifications_cost_what_blocking_costs() {
     assert!(waiter.spinning <= 0.02 * at, "{}", waiter.spinning / at);
 }
 
+/// As behind a client that works for a random time: no margin within the budget covers that.
+#[test]
+fn a_callback_at_any_moment_of_its_period_costs_what_blocking_costs_until_it_is_steady() {
+    for announced in [false, true] {
+        let mut waiter = Waiter::new(Periodic::learn());
+        let (_, mut cycle) = waiter.lock(MS, SHORT);
+        let mut run = |waiter: &mut Waiter, takes: f64| {
+            let event = cycle + takes * SHORT;
+            waiter.wait(event, announced.then_some(cycle));
+            cycle += SHORT;
+        };
+        for _ in 0..5_000 {
+            let takes = waiter.random.between(0.0, 0.6);
+            run(&mut waiter, takes);
+        }
+        let (spinning, began) = (waiter.spinning, waiter.now);
+        for _ in 0..100_000 {
+            let takes = waiter.random.between(0.0, 0.6);
+            run(&mut waiter, takes);
+        }
+        let share = (waiter.spinning - spinning) / (waiter.now - began);
+        assert!(share <= 0.0075, "{share}, announced: {announced}");
+        waiter.streak = 0;
+        let mut took = 0;
+        while waiter.streak < 10 {
+            run(&mut waiter, 0.02);
+            took += 1;
+            assert!(took <= 2_100, "announced: {announced}");
+        }
+    }
+}
+
 #[test]
 fn an_announced_moment_is_met_at_once_even_without_a_period() {
     let mut waiter = Waiter::new(Periodic::learn());

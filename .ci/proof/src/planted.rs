@@ -97,3 +97,14 @@ pub extern "C-unwind" fn planted_repeated_instruction(word: &AtomicU32) -> u32 {
     }
     failed
 }
+
+/// What compilers call for an addition if they do not know of LSE: a loop, if the processor has none.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn planted_outlined_addition(word: &AtomicU32) -> u32 {
+    unsafe extern "C" {
+        fn __aarch64_ldadd4_acq_rel(n: u32, word: *mut u32) -> u32;
+    }
+    // SAFETY: adds to the word, atomically.
+    unsafe { __aarch64_ldadd4_acq_rel(1, word.as_ptr()) }
+}

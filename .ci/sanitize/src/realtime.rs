@@ -148,7 +148,7 @@ fn rings() {
         move || {
             reader.wait_for(500).map(|n| reader.read_chunk(n).map_or((), |chunk| chunk.commit_all())).is_ok()
         },
-        move || writer.wait_for(500).map(|n| drop(writer.push_slice(&vec![1.0; n]))).is_ok(),
+        move || writer.wait_for(500).map(|n| writer.push_slice(&vec![1.0; n])).is_ok(),
     );
     let (producer, mut reader) = ring::capture_pollable::<f32>(1000).expect("a descriptor is left");
     let (mut writer, consumer) = ring::playback_pollable::<f32>(1000).expect("a descriptor is left");
@@ -157,7 +157,7 @@ fn rings() {
         move || {
             reader.wait_for(500).map(|n| reader.read_chunk(n).map_or((), |chunk| chunk.commit_all())).is_ok()
         },
-        move || writer.wait_for(500).map(|n| drop(writer.push_slice(&vec![1.0; n]))).is_ok(),
+        move || writer.wait_for(500).map(|n| writer.push_slice(&vec![1.0; n])).is_ok(),
     );
 }
 

@@ -14,10 +14,9 @@
 //!
 //! It is in one of two states. *Searching*, the waiter blocks, and the intervals between wake-ups are collected until
 //! several agree on a period. *Locked*, the waiter spins over the expected moment; when it has met nothing there for
-//! several periods, it searches again. If one lock after the other comes to nothing, there is no such moment, and it
-//! rests in between: what it looked for would be paid for in vain.
+//! several periods, it searches again.
 
-use super::budget::{Budget, WINDOW};
+use super::budget::Budget;
 use super::dll::Dll;
 use super::margin::Margin;
 use super::{Periodic, nanos};
@@ -36,17 +35,10 @@ const DROP_OUT: f64 = 4.0;
 const SHORTEST: f64 = 10.0;
 /// The same in nanoseconds, for a least margin of nothing: a period of 0 has no phase.
 const SHORTEST_EVER: f64 = 20_000.0;
-/// Met while spinning in one lock, and for longer than what was saved can pay for, after which it has proved itself.
-const PROOF: u32 = 32;
-const PROVING: f64 = 2.0 * WINDOW;
-/// Locks in a row that may be given up without having proved themselves, as in a change.
-const TRIES: u32 = 2;
-/// After more of them notifications come at no moment that the budget could cover. It then blocks for so many of them before
-/// it tries again, for twice as many after each further one, and for this many at most.
-const REST: u32 = 16;
-const LONGEST_REST: u32 = 2_048;
 /// How fast the lag behind an announcement is learnt.
 const LAG: f64 = 0.1;
+/// How fast the errors of announcements are forgotten.
+const WRONG: f64 = 1.0 / 32.0;
 /// More than that is no lag.
 const MOST_LAG: f64 = 1e9;
 
@@ -88,10 +80,6 @@ pub(super) struct Predictor {
     /// The moment that the plan is for, if it is for one.
     expected: Option<f64>,
     over_budget: u64,
-    /// Locks in a row that were given up without having proved themselves.
-    fruitless: u32,
-    /// For so many notifications it does not try again.
-    rest: u32,
 }
 
 /// What the notifier's side announced.
@@ -106,12 +94,28 @@ struct Hint {
     met: Option<f64>,
     /// By how much notifications follow their announcement.
     lag: f64,
+    /// By how much the announcements were wrong lately, and what was learnt.
+    wrong: Wrong,
+}
+
+/// Means of the latest errors.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wrong {
+    announced: f64,
+    learnt: f64,
+}
+
+impl Hint {
+    /// An audio server's own estimate of its cycles may be worse than what their ends show.
+    fn is_believed(&self) -> bool {
+        self.wrong.announced <= self.wrong.learnt
+    }
 }
 
 #[derive(Clone, Debug)]
 enum State {
     Searching,
-    Locked { dll: Dll, doubt: u32, hits: u32, since: f64 },
+    Locked { dll: Dll, doubt: u32 },
 }
 
 /// The latest intervals between wake-ups.
@@ -169,8 +173,6 @@ impl Predictor {
             plan: Plan::Block,
             expected: None,
             over_budget: 0,
-            fruitless: 0,
-            rest: 0,
         }
     }
 
@@ -207,8 +209,8 @@ impl Predictor {
         });
         let announced = self.hint.at.map(|at| at + self.hint.lag);
         self.expected = match &self.state {
-            State::Locked { dll, .. } => announced.or(Some(dll.next())),
-            State::Searching => announced.filter(|_| self.rest == 0),
+            State::Locked { dll, .. } => announced.filter(|_| self.hint.is_believed()).or(Some(dll.next())),
+            State::Searching => announced,
         };
         // Without a period, what is announced is the only one that is known to come.
         let interval = self.period().or(self.hint.at.map(|at| at - now));
@@ -256,29 +258,24 @@ impl Predictor {
         let stray = self.is_stray(at, seen);
         self.hint.met = Some(at);
         if !stray {
+            self.compare(at, seen);
             self.learn_margin(at, seen);
             self.learn_lag(at, seen);
         }
         let period = self.search.met(at, seen);
         match &mut self.state {
             State::Searching => {
-                self.rest = self.rest.saturating_sub(1);
                 if let Some(period) = self.known.or(period).filter(|_| seen != Seen::Pending) {
                     self.lock(at, period);
                 }
             }
-            State::Locked { dll, doubt, hits, since } => {
+            State::Locked { dll, doubt } => {
                 if at - dll.next() > DROP_OUT * dll.period() {
                     return self.search(at);
                 }
                 if let Some(period) = period {
                     let is_another = (period - dll.period()).abs() > SPREAD * dll.period();
-                    if self.search.missed > AGREEING {
-                        self.give_up(at);
-                        return self.lock(at, period);
-                    }
-                    if is_another {
-                        // It may be that what is announced was met all the same.
+                    if is_another || self.search.missed > AGREEING {
                         self.search(at);
                         return self.lock(at, period);
                     }
@@ -287,10 +284,6 @@ impl Predictor {
                     Seen::Spinning { blind, .. } => {
                         dll.event(probable(dll.next(), at, blind));
                         *doubt = doubt.saturating_sub(1);
-                        *hits = hits.saturating_add(1);
-                        if *doubt == 0 && *hits >= PROOF && at - *since >= PROVING {
-                            self.fruitless = 0;
-                        }
                     }
                     // It may have been this period's or an earlier one's: the next to expect is certainly later.
                     Seen::Pending => dll.skip_to(at + self.after.get()),
@@ -312,9 +305,7 @@ impl Predictor {
                         *doubt += 2;
                     }
                 }
-                if *doubt >= 2 * MISSES {
-                    self.give_up(at);
-                } else if !self.is_worth_it() {
+                if *doubt >= 2 * MISSES || !self.is_worth_it() {
                     self.search(at);
                 }
             }
@@ -328,10 +319,7 @@ impl Predictor {
     }
 
     fn lock(&mut self, last: f64, period: f64) {
-        if self.rest > 0 {
-            return;
-        }
-        self.state = State::Locked { dll: Dll::new(last, period), doubt: 0, hits: 0, since: last };
+        self.state = State::Locked { dll: Dll::new(last, period), doubt: 0 };
         if let Some(announced) = self.hint.latest {
             // A callback may take most of its cycle; it may also be announced a little too late.
             let lag = last - announced;
@@ -342,20 +330,12 @@ impl Predictor {
         }
     }
 
-    /// The lock holds no longer. If it had proved itself before, this is the first in a row.
-    fn give_up(&mut self, last: f64) {
-        self.fruitless = self.fruitless.saturating_add(1);
-        if let Some(more) = self.fruitless.checked_sub(TRIES + 1) {
-            self.rest = REST.saturating_mul(1 << more.min(16)).min(LONGEST_REST);
-        }
-        self.search(last);
-    }
-
     fn search(&mut self, last: f64) {
         self.known = None;
         self.before.reset();
         self.after.reset();
         self.hint.lag = 0.0;
+        self.hint.wrong = Wrong::default();
         self.search = Search { last: Some(last), ..Search::default() };
         self.state = State::Searching;
     }
@@ -379,15 +359,33 @@ impl Predictor {
         }
     }
 
-    /// Of what was announced, if the plan was for that.
+    /// By how much both the announcement and what was learnt were wrong, if there are both.
+    fn compare(&mut self, at: f64, seen: Seen) {
+        let (Some(announced), State::Locked { dll, .. }) = (self.hint.at, &self.state) else { return };
+        let wrong = |expected: f64| match (seen, self.plan) {
+            (Seen::Spinning { blind, .. }, _) => (probable(expected, at, blind) - expected).abs(),
+            (Seen::Woken, _) => (expected - at).max(0.0),
+            (Seen::Late, Plan::Spin { until, .. }) => (until - expected).max(0.0),
+            _ => 0.0,
+        };
+        let Wrong { announced: before, learnt } = self.hint.wrong;
+        let change =
+            |before: f64, expected: f64| before + WRONG * (wrong(expected).min(dll.period()) - before);
+        self.hint.wrong = Wrong {
+            announced: change(before, announced + self.hint.lag),
+            learnt: change(learnt, dll.next()),
+        };
+    }
+
+    /// Of what was announced, whatever the plan was for.
     fn learn_lag(&mut self, at: f64, seen: Seen) {
-        let (Some(_), Some(expected)) = (self.hint.at, self.expected) else { return };
-        let change = match seen {
-            Seen::Spinning { blind, .. } => LAG * (probable(expected, at, blind) - expected),
+        let Some(expected) = self.hint.at.map(|announced| announced + self.hint.lag) else { return };
+        let change = match (seen, self.plan) {
+            (Seen::Spinning { blind, .. }, _) => LAG * (probable(expected, at, blind) - expected),
             // It came earlier still; but what came much earlier was not what was announced.
-            Seen::Woken => (at - expected).clamp(-self.before.get(), 0.0),
-            Seen::Late => LAG * self.after.get(),
-            Seen::Pending => 0.0,
+            (Seen::Woken, _) => (at - expected).clamp(-self.before.get(), 0.0),
+            (Seen::Late, Plan::Spin { until, .. }) => LAG * (until - expected).max(0.0),
+            _ => 0.0,
         };
         self.hint.lag = (self.hint.lag + change).clamp(-MOST_LAG, MOST_LAG);
     }

@@ -419,36 +419,23 @@ fn aperiodic_notifications_cost_what_blocking_costs() {
     assert!(waiter.spinning <= 0.02 * at, "{}", waiter.spinning / at);
 }
 
-/// As behind a client that works for a random time: no margin within the budget covers that.
+/// The audio server's own estimate follows its cycles with an error.
 #[test]
-fn a_callback_at_any_moment_of_its_period_costs_what_blocking_costs_until_it_is_steady() {
-    for announced in [false, true] {
+fn announcements_that_are_worse_than_what_is_learnt_are_not_followed() {
+    let mut shares = [0.0; 2];
+    for (announced, share) in [false, true].into_iter().zip(&mut shares) {
         let mut waiter = Waiter::new(Periodic::learn());
-        let (_, mut cycle) = waiter.lock(MS, SHORT);
-        let mut run = |waiter: &mut Waiter, takes: f64| {
-            let event = cycle + takes * SHORT;
-            waiter.wait(event, announced.then_some(cycle));
+        let mut cycle = MS;
+        for _ in 0..50_000 {
+            let event = cycle + 20.0 * US + 4.0 * US * waiter.random.exponential();
+            let wrong = waiter.random.between(-100.0, 100.0) * US;
+            waiter.wait(event, announced.then_some(cycle + wrong));
             cycle += SHORT;
-        };
-        for _ in 0..5_000 {
-            let takes = waiter.random.between(0.0, 0.6);
-            run(&mut waiter, takes);
         }
-        let (spinning, began) = (waiter.spinning, waiter.now);
-        for _ in 0..100_000 {
-            let takes = waiter.random.between(0.0, 0.6);
-            run(&mut waiter, takes);
-        }
-        let share = (waiter.spinning - spinning) / (waiter.now - began);
-        assert!(share <= 0.0075, "{share}, announced: {announced}");
-        waiter.streak = 0;
-        let mut took = 0;
-        while waiter.streak < 10 {
-            run(&mut waiter, 0.02);
-            took += 1;
-            assert!(took <= 2_100, "announced: {announced}");
-        }
+        *share = waiter.ring_share();
     }
+    let [learnt, announced] = shares;
+    assert!(announced <= learnt + 0.005, "{announced} announced, {learnt} learnt");
 }
 
 #[test]

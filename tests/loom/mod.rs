@@ -11,9 +11,9 @@
 //! besides that every block was freed once, and that nobody touched it afterwards.
 //!
 //! The number that a model gives to [`check`] bounds the preemptions in one execution; `LOOM_MAX_PREEMPTIONS`
-//! overrides it. `-- --nocapture` shows how many executions there were, and how long they took. All models together
-//! take two and a half to five minutes of a processor; the longest are those of four threads: `semaphore::two_*` and
-//! `semaphore::a_wake_that_meets_a_timeout_is_not_swallowed` (10 to 20 s each), `notify::three_notifiers_*` (15 s).
+//! overrides it. Where three threads wait and post, 4 take minutes; 3 find the same faults, and
+//! `LOOM_MAX_PREEMPTIONS=4` looks at more for whoever has the time. `-- --nocapture` shows how many executions there were,
+//! and how long they took. All models together take two and a half to five minutes of a processor.
 //!
 //! What loom cannot see, and these models therefore do not prove: a Relaxed operation that passes a *later* one of the
 //! same thread, if only the order of two read-modify-writes tells. It executes those in program order.

@@ -131,37 +131,9 @@ fn notifier_frozen_until_the_sleep_numbers_wrap_loses_nothing() {
     }
 }
 
-/// The waiter is frozen at many points of `wait`; what notifiers call meanwhile returns, and nothing is lost.
+/// [`reader::notify_returns`], for a waiter on the futex.
 fn notify_returns(wait: impl Fn(&mut Waiter) -> u32 + Sync) {
-    let _watchdog = Watchdog::new();
-    let (notifier, mut waiter) = Notifier::new();
-    everywhere(|point| {
-        let posted = Cell::new(0);
-        let post = || {
-            notifier.notify();
-            posted.set(posted.get() + 1);
-        };
-        let mut taken = 0;
-        let is_frozen = freeze(
-            point,
-            || taken = wait(&mut waiter),
-            || {
-                post();
-                post();
-                notifier.flush();
-                drop(notifier.clone());
-                assert!(!notifier.is_closed());
-                post();
-            },
-            post,
-        );
-        taken += waiter.try_wait().unwrap_or(0);
-        assert_eq!(taken, posted.get());
-        // A flush that came too late for this wait.
-        notifier.flush();
-        assert_eq!(waiter.wait_for(2), Ok(0));
-        is_frozen
-    });
+    reader::notify_returns(Notifier::new(), wait);
 }
 
 #[test]

@@ -12,8 +12,6 @@ mod stress;
 #[path = "support/threads.rs"]
 mod threads;
 
-use std::cell::Cell;
-
 use freeze::{everywhere, freeze};
 use reader::Reader;
 use rt_notify::{Closed, Notifier, PollLoop, PollWaiter, TryWaitError};
@@ -81,34 +79,9 @@ fn notifier_frozen_in_notify_many_does_not_swallow_the_wake_of_a_poll_loop_by_an
     notify_wakes_a_loop(|low| low.notify_many(u32::MAX), rt_notify::NOTIFY_MANY_MAX);
 }
 
-/// The waiter is frozen at many points of `wait`; what notifiers call meanwhile returns, and nothing is lost.
+/// [`reader::notify_returns`], for a waiter on a descriptor.
 fn notify_returns(wait: impl Fn(&mut PollWaiter) -> u32 + Sync) {
-    let _watchdog = Watchdog::new();
-    let (notifier, mut waiter) = Notifier::pollable().unwrap();
-    everywhere(|point| {
-        let posted = Cell::new(0);
-        let post = || {
-            notifier.notify();
-            posted.set(posted.get() + 1);
-        };
-        let mut taken = 0;
-        let is_frozen = freeze(
-            point,
-            || taken = wait(&mut waiter),
-            || {
-                post();
-                post();
-                notifier.flush();
-                drop(notifier.clone());
-                assert!(!notifier.is_closed());
-                post();
-            },
-            post,
-        );
-        taken += waiter.try_wait().unwrap_or(0);
-        assert_eq!(taken, posted.get());
-        is_frozen
-    });
+    reader::notify_returns(Notifier::pollable().unwrap(), wait);
 }
 
 #[test]

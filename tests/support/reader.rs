@@ -1,14 +1,15 @@
-//! A thread that waits, and must be woken while another thread is frozen.
+//! What must go on while a thread is frozen: another is woken while a notifier is, and notifiers go on while a waiter is.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::thread;
 
-use rt_notify::Closed;
+use rt_notify::{Closed, Notifier, Wait};
 
 use crate::freeze::{everywhere, freeze};
-use crate::stress::until;
+use crate::stress::{Watchdog, until};
 use crate::threads::Sleeper;
 
 /// A thread that takes notifications as they come, and tells what it has seen.
@@ -75,4 +76,39 @@ impl Reader {
             is_frozen
         });
     }
+}
+
+/// The waiter is frozen at many points of `wait`; what notifiers call meanwhile returns, and nothing is lost.
+pub(crate) fn notify_returns<W: Wait + Send>(
+    (notifier, mut waiter): (Notifier, W),
+    wait: impl Fn(&mut W) -> u32 + Sync,
+) {
+    let _watchdog = Watchdog::new();
+    everywhere(|point| {
+        let posted = Cell::new(0);
+        let post = || {
+            notifier.notify();
+            posted.set(posted.get() + 1);
+        };
+        let mut taken = 0;
+        let is_frozen = freeze(
+            point,
+            || taken = wait(&mut waiter),
+            || {
+                post();
+                post();
+                notifier.flush();
+                drop(notifier.clone());
+                assert!(!notifier.is_closed());
+                post();
+            },
+            post,
+        );
+        taken += waiter.try_wait().unwrap_or(0);
+        assert_eq!(taken, posted.get());
+        // A flush that came too late for this wait.
+        notifier.flush();
+        assert_eq!(waiter.wait_for(2), Ok(0));
+        is_frozen
+    });
 }

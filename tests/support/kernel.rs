@@ -55,8 +55,17 @@ pub(crate) fn status(tid: i32, key: &str) -> String {
 
 /// Gives the calling thread a realtime policy that its children inherit.
 pub(crate) fn become_realtime(policy: c_int, priority: c_int) -> io::Result<()> {
-    // SAFETY: the call takes one integer, which 0 is a valid value of, and one pointer to an int.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
+    set_policy(0, policy, priority)
+}
+
+/// The same of the first thread of another process.
+pub(crate) fn make_realtime(pid: u32, policy: c_int, priority: c_int) -> io::Result<()> {
+    set_policy(c_long::from(pid), policy, priority)
+}
+
+fn set_policy(tid: c_long, policy: c_int, priority: c_int) -> io::Result<()> {
+    // SAFETY: the call takes two integers and one pointer to an int.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, tid, policy, &raw const priority) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

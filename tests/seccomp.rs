@@ -311,10 +311,12 @@ fn where_the_kernel_refuses_priorities_and_descriptors_the_errors_say_so_and_the
             ]);
             assert_eq!(Notifier::pollable().map(drop).unwrap_err().kind(), ErrorKind::PermissionDenied);
             for priority in [Priority::Nice(-20), Priority::Fifo(10), Priority::RoundRobin(10)] {
-                assert!(priority.apply().is_err(), "{priority:?}");
+                let refused = priority.apply().unwrap_err();
+                assert_eq!((refused.asked(), refused.kind()), (priority, ErrorKind::PermissionDenied));
                 let (_notifier, waiter) = Notifier::new();
                 let strict = Worker::builder().priority(priority).on_denied(OnDenied::Fail);
-                assert!(strict.spawn(waiter, |_| ()).is_err(), "{priority:?}");
+                let refused = strict.spawn(waiter, |_| ()).map(drop).unwrap_err();
+                assert_eq!(refused.kind(), ErrorKind::PermissionDenied, "{priority:?}");
                 let (notifier, waiter) = Notifier::new();
                 let worker = Worker::builder().priority(priority).spawn(waiter, |mut waiter| {
                     let mut total = 0;
@@ -324,7 +326,8 @@ fn where_the_kernel_refuses_priorities_and_descriptors_the_errors_say_so_and_the
                     total
                 });
                 let worker = worker.expect("it goes on without");
-                assert!(worker.granted().shortfall().is_some(), "{priority:?}");
+                let shortfall = worker.granted().shortfall().expect("it was refused");
+                assert_eq!((shortfall.asked(), shortfall.kind()), (priority, ErrorKind::PermissionDenied));
                 notifier.notify();
                 drop(notifier);
                 assert_eq!(worker.join().unwrap(), 1);

@@ -20,11 +20,13 @@ mod player;
 #[allow(dead_code, reason = "it waits only when freewheeling")]
 mod recorder;
 
-pub(crate) const ALL: [(&str, fn()); 4] = [
+pub(crate) const ALL: [(&str, fn()); 5] = [
     ("realtime", all),
     ("planted-box", || realtime(|| drop(std::hint::black_box(Box::new(1_u64))))),
     ("planted-lock", planted_lock),
     ("planted-print", || realtime(|| println!("from the callback"))),
+    // Found only if that crate is not the one that looks at allocations alone.
+    ("planted-callback", || assert_no_alloc::assert_no_alloc(|| println!("from the callback"))),
 ];
 
 unsafe extern "C" {

@@ -3,6 +3,7 @@
 
 #[path = "support/freeze.rs"]
 mod freeze;
+#[allow(dead_code, reason = "the readers that freeze here are those of rings")]
 #[path = "support/reader.rs"]
 mod reader;
 #[path = "support/signals.rs"]
